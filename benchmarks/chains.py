@@ -74,7 +74,7 @@ def measure_others(layers: Layers, devices: Cluster) -> dict[str, float]:
 
 
 def find_least_bottleneck(layers: Layers, most: int, bandwidth: float) -> float:
-    """Return the least largest load of up to so many stages on equal devices: Bellman's recursion over cut points.
+    """Return the least largest load of at most `most` stages on equal devices: Bellman's recursion over cut points.
 
     D[s, j] = min over i of max(D[s - 1, i], load(i, j)), where a stage sends and receives over both its boundaries in
     both passes. Plain on purpose, O(k L^2); memory and unequal devices are not in it.

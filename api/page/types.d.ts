@@ -1244,8 +1244,9 @@ export interface PlacedStage {
 /**
  * Answer which layers or operators of a model run on which devices of a cluster, all times in seconds. In the mode
  * chain, `stages` are in order; with v `virtual` stages a device, number j runs at position j mod p, under zb-v and
- * dualpipe-v at j and, on the way back, at 2 p - 1 - j; under chimera stage j of p is also at p - 1 - j. `bottleneck_s`
- * is the largest load of a position for one microbatch, messages not hidden behind passes, and `lower_bound_s` a lower
+ * dualpipe-v at j and, on the way back, at 2 p - 1 - j; under chimera stage j of p is also at p - 1 - j, and has the
+ * seconds and bytes of position j with both its stages, of which each runs half of the microbatches. `bottleneck_s` is
+ * the largest load of a position for one microbatch, messages not hidden behind passes, and `lower_bound_s` a lower
  * bound on that of all plans of the same order of layers. With a `schedule`, `iteration_s` is its simulated time for
  * all `microbatches`, `iteration_bound_s` a lower bound on those of all plans, and `bubble` the share of it in which
  * devices wait. `uniform_..` are the figures of as many layers in every stage, on devices in the order of the cluster,
@@ -1452,6 +1453,8 @@ export interface PlanRequest {
   recompute_layers?: number | null;
   /** The schedule; searched over without it. */
   schedule?: "gpipe" | "1f1b" | "interleaved" | "zero-bubble" | "zb-v" | "dualpipe-v" | "chimera" | null;
+  /** Search only over schedules that this framework runs; over all without it. */
+  framework?: "megatron" | "deepspeed" | "vllm" | "sglang" | "llama.cpp" | "torch" | null;
   /** Stages a device where they are interleaved; searched over without it. */
   virtual?: number | null;
   /** Sequences in a microbatch; searched over without it. */

@@ -224,10 +224,11 @@ def test_a_cluster_is_needed(cli: Run) -> None:
 
 
 def test_a_plan_that_a_system_cannot_say_is_refused(cli: Run, tmp_path: Path) -> None:
-    """A model without kinds has no decoder layers."""
+    """A model without kinds has no decoder layers; the report is kept."""
     plain = [{name: value for name, value in row.items() if name != "kind"} for row in LAYERS]
     (tmp_path / "plain.json").write_text(json.dumps(plain))
-    assert is_refused(cli("plain.json", "--cluster", "c.json", "--emit", "megatron"), "emit")
+    assert is_refused(cli("plain.json", "--cluster", "c.json", "--emit", "megatron", "--json", "r.json"), "emit")
+    assert json.loads((tmp_path / "r.json").read_text())["feasible"]
 
 
 def test_a_network_has_a_machine_inside_each_host(cli: Run, tmp_path: Path) -> None:

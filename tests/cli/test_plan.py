@@ -88,6 +88,16 @@ def test_the_best_plan_is_emitted(cli: Run) -> None:
     assert "planned" not in out
 
 
+def test_bug_plans_that_a_framework_cannot_run_were_searched_for(cli: Run, tmp_path: Path) -> None:
+    """The text was refused at the end, and the report was lost with it."""
+    two = (SPEC, *ONE, "--pipeline-parallel", "2", "--json", "r.json", "--emit")
+    for more, schedules in ((("deepspeed",), {"1f1b"}), (("torch", "--framework", "vllm"), {"1f1b"})):
+        assert cli(*two, *more)[0] == 0
+        report = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
+        assert {each["schedule"] for each in report["ranked"]} == schedules
+    assert is_refused(cli(*two, "megatron", "--schedule", "zb-v"), "emit")
+
+
 @pytest.mark.long
 def test_plans_are_drawn(cli: Run, tmp_path: Path) -> None:
     """Into the file that is named."""
@@ -113,6 +123,7 @@ def test_what_does_not_fit_ends_with_one(cli: Run) -> None:
         (("--cluster", "c.json", "--data-parallel", "3"), "data"),
         (("--cluster", "c.json", "--top", "0"), "top"),
         (("--cluster", "c.json", "--schedule", "2f2b"), "schedule"),
+        (("--cluster", "c.json", "--schedule", "zb-v", "--framework", "megatron"), "schedule"),
         (("--cluster", "none.json"), "cluster"),
         (("--cluster", "c.json", "--plot", "p.gif"), "plot"),
         (("--cluster", "c.json", "--emit", "torch", "--json", "-"), "emit"),

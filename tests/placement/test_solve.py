@@ -191,3 +191,11 @@ def test_bug_what_the_closest_plan_lacks_is_in_units(drawn_layers: DrawnLayers) 
     (violation,) = place_layers(layers, cluster, params).violations
     assert violation.message.startswith(f"{UNDECIDED}; the closest one lacks ")
     assert violation.message.endswith(f" GB; {ADVICE}")
+
+
+def test_bug_pins_that_no_plan_keeps_were_said_to_lack_no_memory(drawn_layers: DrawnLayers) -> None:
+    """The first and the last layer of a V are on one device."""
+    layers = drawn_layers(12, 5)
+    pinned = {layers.names[0]: "m0.gpu0", layers.names[-1]: "m0.gpu1"}
+    params = PlaceParams(schedule="zb-v", pipeline=2, microbatches=4, pinned=pinned)
+    assert [each.message for each in place_layers(layers, read_cluster("dgx:1"), params).violations] == [UNDECIDED]

@@ -97,6 +97,15 @@ def test_stages_interleave_where_microbatches_come_in_groups(model: Model) -> No
     ]
 
 
+def test_a_framework_has_schedules_of_its_own(model: Model) -> None:
+    """Of those that are searched over; one that is named is checked before."""
+    for framework, known in {"megatron": ["1f1b", "interleaved"], "vllm": ["1f1b"]}.items():
+        found = schedules_of(model, PlanParams(framework=framework), FAMILY, 2)
+        assert [each.schedule for each in found] == known
+    found = schedules_of(model, PlanParams(framework="torch"), FAMILY, 2)
+    assert [each.schedule for each in found] == ["1f1b", "zb-v", "interleaved", "gpipe"]
+
+
 def test_the_batch_is_four_microbatches_a_device(model: Model, cluster: Cluster) -> None:
     """Or the next number that the degrees divide."""
     assert batch_of(model, cluster, PlanParams()) == 12

@@ -9,6 +9,7 @@ from tiger.model.violation import Violation
 from tiger.placement.entry.explanation import HELP, explain_placement
 from tiger.planning.explanation import explain_plan
 from tiger.planning.report import PlanReport, RuledOut
+from tiger.training.schedules.pass_orders import Schedule
 
 QUICK = replace(BEST, memory_share=0.5, breakdown=replace(BEST.breakdown, waiting_s=0.0, gradients_s=0.0))
 
@@ -52,6 +53,20 @@ def test_advice_for_a_plan_follows_from_it(report: PlanReport, texts: dict[str, 
     """And what would not help is left out."""
     advice = " ".join(explain_plan(report).advice)
     assert {text: text in advice for text in texts} == texts
+
+
+@pytest.mark.parametrize(
+    ("schedule", "words"),
+    [
+        ("interleaved", "Print it for a framework with --emit megatron, or place it with `tiger place"),
+        ("zb-v", "Print it for a framework with --emit torch, or place it with `tiger place"),
+        ("zero-bubble", "Place it with `tiger place"),
+    ],
+)
+def test_a_plan_is_printed_for_a_framework_that_runs_it(schedule: Schedule, words: str) -> None:
+    """If there is one."""
+    best = replace(BEST, degrees=replace(BEST.degrees, schedule=schedule))
+    assert any(each.startswith(words) for each in explain_plan(replace(PLAN, ranked=(best,))).advice)
 
 
 @pytest.mark.parametrize("kind", [*HELP])

@@ -40,6 +40,7 @@ def test_what_is_left_out_is_as_frameworks_have_it() -> None:
     family = Family(tensor=2, data=2, microbatch=2, microbatches=4, sharding="zero-1", recompute="full")
     assert choice == Choice(family=family, pipeline=2, schedule="interleaved", virtual=3)
     assert options == PlanOptions(given=options.given, batch=16)
+    assert choose("pp=2,schedule=zb-v,gbs=8,dp=4", framework="megatron")[0].framework == "megatron"
     assert choose("pp=2,recompute_layers=1")[1].family.setup(options).recompute_layers == 1
     assert choose("pp=2,schedule=interleaved", batch=16)[1].virtual == 2
     assert choose_given(model_of({"transformer": SHAPE}), cluster_of((0,)), PlanOptions()) == (PlanOptions(), None)

@@ -286,7 +286,9 @@ def test_bad_options_name_the_field(options: dict[str, object], field: str) -> N
 def test_plans_that_cannot_be_followed_are_refused(make: Make) -> None:
     """Those of other models, and of more than a device a stage."""
     line = make().line
-    for plan in (Plan.line((0, 5), (0,)), Plan(cuts=(0, 12), grid=np.array([[[0, 1]]])), Plan.line((0, 12), (7,))):
+    mirror = Plan(cuts=(0, 5, 12), grid=np.array([[[0]], [[1]]]), style="mirror")
+    pair = Plan(cuts=(0, 12), grid=np.array([[[0, 1]]]))
+    for plan in (Plan.line((0, 5), (0,)), pair, mirror, Plan.line((0, 12), (7,))):
         with pytest.raises(InputError, match="plan: expected"):
             tiger.Rebalancer(line.layers, line.cluster, plan=plan)
     with pytest.raises(InputError, match="target_s"):

@@ -78,19 +78,25 @@ def write_plot(report: "Answer", plot: str | None) -> None:
         picturefile.write(report, plot)
 
 
-def deliver(report: Shown, json_file: str | None, summary: Callable[[Shown], str], printed: str | None = None) -> None:
+def deliver(
+    report: Shown,
+    json_file: str | None,
+    summary: Callable[[Shown], str],
+    replace_summary: Callable[[Shown], str | None] | None = None,
+) -> None:
     """Print the report as strict JSON for `-`, else its summary, with the JSON in a file if one is named.
 
-    Where something is `printed` in place of the summary, that is on standard error.
+    Where something replaces the summary, that is on standard error. Where it cannot be printed, the file is there.
     """
     text = json.dumps(report.to_dict(), indent=1, allow_nan=False) + "\n"
     if json_file == "-":
         emit(text)
         return
-    if printed is not None:
-        sys.stderr.write(summary(report))
     if json_file is not None:
         outfile.write(json_file, "json", text)
+    printed = None if replace_summary is None else replace_summary(report)
+    if printed is not None:
+        sys.stderr.write(summary(report))
     emit(summary(report) if printed is None else printed)
 
 

@@ -76,6 +76,7 @@ def _answer(use: Use, command: Command, given: Mapping[str, object]) -> int:
     threads = cast(int, given.get("threads", 1))
     console.check_report(json_file)
     delivery.check(asked, json_file)
+    asked |= delivery.add_options(asked)
     console.check_plot(plot)
     summary = use.summary.load()
     with (
@@ -90,6 +91,6 @@ def _answer(use: Use, command: Command, given: Mapping[str, object]) -> int:
         report = cast(Answer, answer(**asked))
     delivery.write(report)
     console.write_plot(report, plot)
-    console.deliver(report, json_file, summary, delivery.replace_summary(report))
+    console.deliver(report, json_file, summary, delivery.replace_summary)
     sys.stderr.write(delivery.advise(report))
     return OK if report.feasible and delivery.accept(report) else INFEASIBLE

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from math import isqrt
 
 from tiger.model.options import narrow
+from tiger.placement.emission.schedules import SYSTEM_SCHEDULES
 from tiger.placement.params import COUNT_LIMIT, PlaceParams
 from tiger.planning.params import PlanParams
 from tiger.training.hardware.cluster import Cluster
@@ -187,7 +188,9 @@ def positions(model: Model, cluster: Cluster, params: PlanParams, family: Family
 
 def schedules_of(model: Model, params: PlanParams, family: Family, pipeline: int) -> Iterator[Choice]:
     """Yield the schedules of so many positions; of a single one 1F1B, as no other is quicker or holds less."""
-    for schedule in SCHEDULES if params.schedule is None else [params.schedule]:
+    run = SCHEDULES if params.framework is None else SYSTEM_SCHEDULES[params.framework]
+    searched = [each for each in SCHEDULES if each in run]
+    for schedule in searched if params.schedule is None else [params.schedule]:
         if pipeline == 1 and params.schedule is None and schedule != "1f1b":
             continue
         for virtual in _virtual_stages(model, params, schedule, pipeline):

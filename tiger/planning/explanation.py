@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from tiger.model.units import seconds_text
+from tiger.placement.emission.schedules import SYSTEM_SCHEDULES
 from tiger.placement.entry.explanation import HELP, NOTED, add_remedies
 from tiger.planning.choices import hold_text
 from tiger.planning.report import Degrees, PlanReport
 from tiger.run.explanation import Explanation, advise_time, explain_unmet, percent, percent_at_most
-from tiger.training.schedules.pass_orders import style_of
 
 # Part of memory in use from which it is nearly full.
 FULL = 0.9
@@ -77,11 +77,6 @@ def _say_where_time_goes(report: PlanReport) -> Iterator[str]:
         yield f"The fullest device has {percent(report.best.memory_share)} of its memory in use."
 
 
-def _pick_framework(degrees: Degrees) -> str:
-    """Return a framework that runs the schedule."""
-    return "torch" if style_of(degrees.schedule) == "v" else "megatron"
-
-
 def _advise_plan(report: PlanReport, degrees: Degrees) -> Iterator[str]:
     """Yield what to do with the plan, and what may make it faster."""
     virtual = f" --virtual {degrees.virtual}" if degrees.virtual > 1 else ""
@@ -90,8 +85,9 @@ def _advise_plan(report: PlanReport, degrees: Degrees) -> Iterator[str]:
     stated = [(name, size) for name, size in (sizes | others).items() if size not in (1, "none")]
     stated += [] if degrees.recompute_layers is None else [("recompute-layers", degrees.recompute_layers)]
     held = "".join(f" --{name} {size}" for name, size in stated)
+    system = next((each for each in SYSTEM_SCHEDULES if degrees.schedule in SYSTEM_SCHEDULES[each]), None)
     yield (
-        f"Print it for a framework with --emit {_pick_framework(degrees)}, or place it with `tiger place "
+        f"{f'Print it for a framework with --emit {system}, or place' if system else 'Place'} it with `tiger place "
         f"--pipeline-parallel {degrees.pipeline} --tensor-parallel {degrees.tensor} --data-parallel {degrees.data} "
         f"--schedule {degrees.schedule}{virtual}{held} --microbatches {degrees.microbatches}`."
     )

@@ -103,6 +103,8 @@ def _fill_in(model: Model, cluster: Cluster, options: PlanOptions, values: dict[
     for size in wide:
         # What is no number is refused by the check of all options.
         used *= size if isinstance(size, int) and size > 0 else 1
+    # The plan that there is may be one of another framework.
+    stated |= {"framework": None}
     return replace(options, **{"data": max(cluster.size // used, 1)} | stated)  # type: ignore[arg-type]  # checked next
 
 

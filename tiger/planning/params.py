@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from tiger.model.options import about
 from tiger.model.spelling import Spelling
+from tiger.placement.emission.schedules import System
 from tiger.placement.params import COUNT, DATA, ORDERED, PIPELINE, TENSOR
 from tiger.run.options import ISLANDS, SearchOptions
 from tiger.training.models.setup import Recompute, Sharding
@@ -23,9 +24,10 @@ class PlanParams(SearchOptions, TrainingOptions):
     `batch` is what all replicas run together in an iteration: sequences of a transformer that is stated by its shape,
     microbatches of any other model (default: 4 a device). Degrees, `schedule`, `virtual` stages and the sequences of a
     `microbatch` are searched over where they are None, and so is what is shared out (`sharding`) and computed again
-    (`recompute`, of the first `recompute_layers` of a stage). `given` is a plan that there is, in short. `solver`
-    orders devices as in a placement. `effort` counts iterations, of each of the `islands`, which judge as many choices
-    side by side; same seed, effort and islands, same answer. `time_limit_s` only ends a search early.
+    (`recompute`, of the first `recompute_layers` of a stage); of schedules, with a `framework`, those that it runs.
+    `given` is a plan that there is, in short. `solver` orders devices as in a placement. `effort` counts iterations, of
+    each of the `islands`, which judge as many choices side by side; same seed, effort and islands, same answer.
+    `time_limit_s` only ends a search early.
     """
 
     solver: str = field(default="auto", metadata=about("Name of a solver, see `GET /solvers`.", ORDERED))
@@ -111,6 +113,13 @@ class PlanParams(SearchOptions, TrainingOptions):
     schedule: Schedule | None = field(
         default=None,
         metadata=about("The schedule; searched over without it.", Spelling("The schedule; open by default.")),
+    )
+    framework: System | None = field(
+        default=None,
+        metadata=about(
+            "Search only over schedules that this framework runs; over all without it.",
+            Spelling("Search only over schedules that this framework runs, as --emit does."),
+        ),
     )
     virtual: int | None = field(
         default=None,

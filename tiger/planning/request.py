@@ -3,6 +3,7 @@
 from tiger.errors import InputError
 from tiger.model.checking import check_values
 from tiger.model.options import narrow
+from tiger.placement.emission.schedules import SYSTEM_SCHEDULES, replaces
 from tiger.placement.entry.request import ChainRequest, check_fit, check_params
 from tiger.placement.params import PlaceParams
 from tiger.planning.params import PlanOptions, PlanParams
@@ -15,6 +16,9 @@ def check_plan_options(options: PlanOptions) -> PlanOptions:
     """Return options whose values can be used with some model, or raise InputError that names one."""
     check_params(_placement(options))
     check_values(options)
+    if options.framework is not None and replaces(options.framework, options.schedule):
+        known = " or ".join(SYSTEM_SCHEDULES[options.framework])
+        raise InputError("schedule", f"expected {known} beside {options.framework}, got {options.schedule}")
     return options
 
 

@@ -1,8 +1,22 @@
 """The use of planning how a network is trained: what it takes, how it is answered, and what is said of its reports."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from tiger.placement.emission.delivery import PlanForSystem
 from tiger.planning.arguments import PlanCall
 from tiger.run.use import Command, Late, Remote, Use
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanDelivery(PlanForSystem):
+    """Search over what the system runs that the plan is printed for."""
+
+    def add_options(self, asked: Mapping[str, object]) -> Mapping[str, object]:
+        """Return that system as the framework, unless one is named or a schedule is."""
+        named = "framework" in asked or "schedule" in asked
+        return {} if self.emit is None or named else {"framework": self.emit}
+
 
 PLANNING = Use(
     answer=Late("tiger", "plan"),
@@ -23,7 +37,7 @@ PLANNING = Use(
             emitted.
             """,
             examples=("tiger plan examples/models/gpt2-medium.json --cluster dgx:1 --batch 64",),
-            delivery=PlanForSystem,
+            delivery=PlanDelivery,
         ),
     ),
 )

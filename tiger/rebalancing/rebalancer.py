@@ -317,7 +317,7 @@ def _first_plan(layers: Layers, cluster: Cluster, options: RebalanceOptions) -> 
 def line_of(plan: Plan, layers: Layers, cluster: Cluster) -> tuple[int, ...]:
     """Return the devices of a plan of one stage and one device a position, or raise InputError of `plan`."""
     order: Sequence[int] = plan.grid.ravel().tolist()
-    if plan.grid.size != plan.positions or plan.virtual != 1:
+    if plan.grid.size != plan.positions or plan.virtual != 1 or plan.style != "loop":
         raise InputError("plan", "expected one device and one stage a position, got more")
     if plan.cuts[0] != 0 or plan.cuts[-1] != layers.size or not all(0 <= k < cluster.size for k in order):
         raise InputError("plan", f"expected cuts from 0 to {layers.size} on devices of the cluster, got others")

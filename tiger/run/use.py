@@ -43,6 +43,10 @@ class Delivery(Generic[Reported]):
     def check(self, asked: Mapping[str, object], json_file: str | None) -> None:
         """Raise InputError, before the work, for what cannot be delivered of what is asked."""
 
+    def add_options(self, asked: Mapping[str, object]) -> Mapping[str, object]:  # noqa: ARG002 (of those below)
+        """Return options of the use that follow from those here, to be added to what is asked."""
+        return {}
+
     def write(self, report: Reported) -> None:
         """Write files."""
 

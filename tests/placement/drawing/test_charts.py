@@ -210,6 +210,16 @@ def test_a_placement_without_a_schedule_shows_loads_and_memory():
     assert "1 GB of 9 GB" in drawn
 
 
+@pytest.mark.parametrize(("schedule", "pipeline", "layers", "bottleneck"), [("zb-v", 3, 6, 21), ("chimera", 2, 2, 4.5)])
+def test_bug_loads_were_drawn_at_other_devices_than_those_of_their_stages(schedule, pipeline, layers, bottleneck):
+    """Layers of 3 s, 6 s, ..: a device of a V has the first and the last, one of two directions half of each."""
+    free = {"parameter_bytes": 0, "activation_bytes": 0}
+    rows = [{"name": f"l{k}", "forward_s": k, "backward_s": 2 * k, **free} for k in range(1, layers + 1)]
+    report = tiger.place({"layers": rows}, "dgx:1", schedule=schedule, pipeline=pipeline, microbatches=6)
+    assert report.bottleneck_s == pytest.approx(bottleneck)
+    assert any(f"bottleneck {bottleneck:g} s" in words for words in words_of(charts.draw_panels(report, ["loads"])))
+
+
 def test_no_plan_is_no_picture(tmp_path):
     """Tests the report of a model that does not fit."""
     with pytest.raises(InputError, match="plot: expected a report of something that is possible"):

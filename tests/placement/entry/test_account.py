@@ -37,6 +37,17 @@ def test_virtual_stages_share_the_memory_of_their_device(chain: Layers, pair: Cl
     assert {stage.memory_bytes for stage in stages} == {20.0}
 
 
+def test_bug_stages_of_two_directions_had_the_figures_of_one(chain: Layers, pair: Cluster) -> None:
+    """Each device runs one and three layers, half of the microbatches each, and holds all four."""
+    uneven = replace(pair, speed=np.array([1.0, 0.5]))
+    plan = Plan(cuts=(0, 1, 4), grid=np.array([[[0]], [[1]]]), style="mirror")
+    stages = list_placed_stages(Deployment(layers=chain, cluster=uneven, plan=plan))
+    figures = [
+        (stage.device, stage.ops, stage.compute_s, stage.communication_s, stage.memory_bytes) for stage in stages
+    ]
+    assert figures == [("x", ("a",), 6.0, 1.0, 40.0), ("y", ("b", "c", "d"), 12.0, 1.0, 40.0)]
+
+
 def test_the_slowest_replica_counts(chain: Layers, pair: Cluster) -> None:
     """With both devices named, and the least memory."""
     uneven = replace(pair, speed=np.array([1.0, 0.5]))

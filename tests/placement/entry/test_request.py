@@ -77,7 +77,7 @@ def test_microbatches_go_with_a_schedule() -> None:
         check_params(PlaceParams(microbatches=8))
     with pytest.raises(InputError, match="microbatches: expected a multiple of 3, the devices of an interleaved"):
         check_params(PlaceParams(schedule="interleaved", microbatches=8, pipeline=3))
-    with pytest.raises(InputError, match="microbatches: expected at least 6, the stages of a pipeline of 3 devices"):
+    with pytest.raises(InputError, match="microbatches: expected at least 6, twice the devices of a pipeline"):
         check_params(PlaceParams(schedule="dualpipe-v", microbatches=5, pipeline=3))
     check_params(PlaceParams(schedule="zb-v", microbatches=1, pipeline=3))
     with pytest.raises(InputError, match="pipeline: expected an even number of devices in a row for chimera, got 3"):

@@ -156,8 +156,17 @@ def test_bug_most_sequences_are_explained_as_such() -> None:
     assert "No placement of this kind has room for more: it is proved optimal." in told.quality
 
 
-@pytest.mark.parametrize(("schedule", "sequences"), [("interleaved", 25), ("zb-v", 24)])
+@pytest.mark.parametrize(("schedule", "sequences"), [("interleaved", 25), ("zb-v", 24), ("chimera", 6)])
 def test_bug_stages_of_one_device_that_serve_were_counted_one_by_one(schedule: str, sequences: int) -> None:
     """A device has room for as many sequences as go beside the weights of both its stages."""
     report = tiger.place(f"{SERVED},batch=4", HOME, schedule=schedule, pipeline=2)
-    assert (len(report.stages), report.serving.sequences) == (4, sequences)
+    stages = sum(each.stages for each in report.deployment.plan.directions)
+    assert (stages, report.serving.sequences) == (4, sequences)
+
+
+@pytest.mark.parametrize("schedule", ["interleaved", "zb-v", "chimera"])
+def test_bug_layers_in_proportion_to_memory_have_one_stage_a_device(schedule: str) -> None:
+    """They were to run by schedules that have two, which ended in an error where a CPU has the first layers."""
+    report = tiger.place(f"{SERVED},batch=4", CARDS, schedule=schedule, pipeline=2)
+    plain = tiger.place(f"{SERVED},batch=4", CARDS, schedule="1f1b", pipeline=2)
+    assert report.serving.split == plain.serving.split

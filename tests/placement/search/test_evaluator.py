@@ -49,6 +49,13 @@ def test_a_pin_that_is_not_kept_is_infinitely_bad(evaluator: Evaluator) -> None:
     assert broken.value(PLAN) == np.inf
 
 
+def test_bug_a_microbatch_alone_went_in_both_directions(evaluator: Evaluator) -> None:
+    """It takes one of two pipelines, at worst the slower one."""
+    two = Plan(cuts=(0, 1, 4), grid=np.array([[[0]], [[1]]]), style="mirror")
+    ways = [evaluator.latency_s(Plan.line((0, 1, 4), devices)) for devices in ((0, 1), (1, 0))]
+    assert evaluator.latency_s(two) == max(ways)
+
+
 def test_what_has_no_link_takes_for_ever(evaluator: Evaluator) -> None:
     """Devices that cannot send do not become neighbours."""
     bare = Cluster(

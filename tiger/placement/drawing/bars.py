@@ -10,6 +10,8 @@ from tiger.model.units import SIZES, TIMES, bytes_text, seconds_text
 from tiger.placement.entry.report import PlacementReport
 from tiger.run.drawing.panels import add_legend, add_title, label_axis, name_rows, note
 from tiger.run.drawing.style import BLUE, INK, LINE, PALE, SLATE, VERMILION, Style
+from tiger.training.costs.stage_positions import stages_by_position
+from tiger.training.schedules.pass_orders import style_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,10 +25,10 @@ SCALED_CAPACITY = 8.0
 
 def draw_loads(axes: "Axes", report: PlacementReport, names: Sequence[str]) -> None:
     """Draw what every position takes for one microbatch, passes and messages, up to the bottleneck and its bound."""
-    positions = len(names)
-    stages = [(stage.compute_s, stage.communication_s) for stage in report.stages]
-    compute, message = np.array(stages).reshape(-1, positions, 2).sum(axis=0).T
-    rows = np.arange(positions)
+    stages = np.array([(stage.compute_s, stage.communication_s) for stage in report.stages])
+    by_position = stages_by_position(style_of(report.schedule), len(names), len(stages))
+    compute, message = stages[by_position].sum(axis=0).T
+    rows = np.arange(len(names))
     axes.barh(rows, compute, height=0.8, color=WORK)
     for bar in axes.barh(rows, message, left=compute, height=0.5):
         bar.set(**MESSAGES)

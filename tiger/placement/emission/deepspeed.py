@@ -5,6 +5,7 @@ import json
 from tiger.placement.emission.deployment import Deployment
 from tiger.placement.emission.nodes import node_lines
 from tiger.placement.emission.reasons import comments
+from tiger.placement.emission.schedules import replaces
 from tiger.training.models.transformer import is_made_of_shape
 
 PARTS, LAYERS, DEVICES = "parts", "layers", "devices"
@@ -60,7 +61,7 @@ def _usage(deployment: Deployment) -> list[str]:
         "# build your LayerSpecs in the order of layers, one for each, then instead of a PipelineModule",
         f"# PlacedPipelineModule(specs, {shape}, loss_fn=loss)",
     ]
-    if deployment.schedule in ("gpipe", "zero-bubble", "chimera"):
+    if replaces("deepspeed", deployment.schedule):
         lines.insert(0, f"# made for the schedule {deployment.schedule}, which DeepSpeed does not have: it runs 1F1B")
     if is_made_of_shape(deployment.layers):
         lines.append("# names of layers are the usual ones of a shape, and are read by nobody")

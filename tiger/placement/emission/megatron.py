@@ -6,6 +6,7 @@ from tiger.errors import InputError
 from tiger.placement.emission.deployment import FIELD, Deployment
 from tiger.placement.emission.nodes import node_lines
 from tiger.placement.emission.reasons import comments
+from tiger.placement.emission.schedules import replaces
 from tiger.training.layouts.megatron import write_layout
 from tiger.training.layouts.modules import count_layers
 from tiger.training.models.layers import LayerKind
@@ -106,7 +107,7 @@ def _missing(deployment: Deployment) -> list[str]:
 
 def _schedule(deployment: Deployment) -> list[str]:
     """Return a comment for a schedule that Megatron-LM does not run, or that the layout brings along."""
-    if deployment.schedule in ("gpipe", "zero-bubble", "chimera"):
+    if replaces("megatron", deployment.schedule):
         return [f"# made for the schedule {deployment.schedule}, which Megatron-LM does not have: it runs 1F1B"]
     if deployment.plan.virtual > 1:
         return ["# the layout says the virtual stages: no --num-layers-per-virtual-pipeline-stage beside it"]

@@ -1,23 +1,14 @@
 """The split of torch: modules of every stage for torchtitan, split points for torch.distributed.pipelining."""
 
 import json
-from collections.abc import Mapping
 from itertools import accumulate
 
 from tiger.placement.emission.deployment import Deployment
 from tiger.placement.emission.reasons import reasons
+from tiger.placement.emission.schedules import TORCH, replaces
 from tiger.training.layouts.modules import CHUNKS, name_modules
 from tiger.training.models.transformer import is_made_of_shape
-from tiger.training.schedules.pass_orders import Schedule
 
-# What torch.distributed.pipelining calls schedules.
-SCHEDULES: Mapping[Schedule | None, str] = {
-    "gpipe": "GPipe",
-    "1f1b": "1F1B",
-    "interleaved": "Interleaved1F1B",
-    "zb-v": "ZBVZeroBubble",
-    "dualpipe-v": "DualPipeV",
-}
 USUAL = "modules of a shape have the names that torchtitan gives those of Llama, which have to match the model's"
 
 
@@ -41,7 +32,7 @@ def write(deployment: Deployment) -> str:
         "pipeline_parallel_degree": plan.positions,
         "tensor_parallel_degree": plan.grid.shape[2],
         "data_parallel_degree": plan.grid.shape[1],
-        "pipeline_parallel_schedule": SCHEDULES.get(deployment.schedule),
+        "pipeline_parallel_schedule": None if deployment.schedule is None else TORCH.get(deployment.schedule),
         "stages_per_rank": plan.virtual,
         "stage_ranks": plan.stage_positions.tolist(),
         "devices": list(deployment.devices),
@@ -57,6 +48,6 @@ def write(deployment: Deployment) -> str:
 
 def _missing(deployment: Deployment) -> list[str]:
     """Return a sentence for a schedule that torch.distributed.pipelining does not have."""
-    if deployment.schedule is None or deployment.schedule in SCHEDULES:
+    if not replaces("torch", deployment.schedule):
         return []
     return [f"made for the schedule {deployment.schedule}, which torch.distributed.pipelining has not: run 1F1B"]

@@ -15,11 +15,7 @@ from tiger.training.schedules.traffic import link_traffic
 def list_placed_stages(deployment: Deployment) -> tuple[PlacedStage, ...]:
     """Return every stage of a plan, in order, with the figures of its slowest replica."""
     plan, cluster = deployment.plan, deployment.cluster
-    # Of two pipelines in opposite directions the first is listed.
-    loads = [
-        _loads(load)[:, : plan.stages] + _hosted_loads(deployment)
-        for load in workloads(deployment.layers, cluster, plan)
-    ]
+    loads = [_loads(load) + _hosted_loads(deployment) for load in workloads(deployment.layers, cluster, plan)]
     held = deployment.memory_bytes or _state(deployment)
     stages = []
     for stage in range(plan.stages):
@@ -49,9 +45,13 @@ def links_of(deployment: Deployment, microbatches: int) -> tuple[Link, ...]:
 
 
 def _loads(load: Workload) -> FloatArray:
-    """Return the seconds of passes and of messages [2, S] of each stage, for one microbatch."""
+    """Return the seconds of passes and of messages [2, S] of each stage, for one microbatch.
+
+    Of two pipelines in opposite directions, a position has both its stages, each for half of the microbatches.
+    """
     crossing = np.concatenate([[0.0], load.transfer_s, [0.0]])
-    return np.array([load.forward_s + load.backward_s, 2 * (crossing[:-1] + crossing[1:])])
+    spent = np.array([load.forward_s + load.backward_s, 2 * (crossing[:-1] + crossing[1:])])
+    return load.by_position(spent.T).mean(axis=0).T if load.style == "mirror" else spent
 
 
 def _hosted_loads(deployment: Deployment) -> FloatArray:
@@ -67,5 +67,5 @@ def _hosted_loads(deployment: Deployment) -> FloatArray:
 def _state(deployment: Deployment) -> list[float]:
     """Return the bytes of parameters and state that a device of each position holds."""
     plan = deployment.plan
-    held = state_bytes(deployment.layers, plan.cuts) / plan.grid.shape[2]
-    return [float(size) for size in np.bincount(plan.stage_positions, held)]
+    held = plan.sum_by_position(state_bytes(deployment.layers, plan.cuts) / plan.grid.shape[2])
+    return [float(size) for size in held]

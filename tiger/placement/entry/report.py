@@ -33,7 +33,8 @@ class PlacementReport(Answer):
     """Answer which layers or operators of a model run on which devices of a cluster, all times in seconds.
 
     In the mode chain, `stages` are in order; with v `virtual` stages a device, number j runs at position j mod p, under
-    zb-v and dualpipe-v at j and, on the way back, at 2 p - 1 - j; under chimera stage j of p is also at p - 1 - j.
+    zb-v and dualpipe-v at j and, on the way back, at 2 p - 1 - j; under chimera stage j of p is also at p - 1 - j, and
+    has the seconds and bytes of position j with both its stages, of which each runs half of the microbatches.
     `bottleneck_s` is the largest load of a position for one microbatch, messages not hidden behind passes, and
     `lower_bound_s` a lower bound on that of all plans of the same order of layers. With a `schedule`, `iteration_s` is
     its simulated time for all `microbatches`, `iteration_bound_s` a lower bound on those of all plans, and `bubble` the

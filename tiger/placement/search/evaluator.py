@@ -14,7 +14,7 @@ from tiger.training.hardware.cluster import Cluster
 from tiger.training.models.layers import Layers
 from tiger.training.models.serving import forward_alone
 from tiger.training.schedules.memory import fits_memory, peak_bytes
-from tiger.training.schedules.pass_orders import Schedule, style_of, wanted_microbatches
+from tiger.training.schedules.pass_orders import Schedule, stages_each, style_of, wanted_microbatches
 from tiger.training.schedules.simulator import iteration_s, simulate
 
 
@@ -33,8 +33,9 @@ class Evaluator:
     pinned: Mapping[int, int] = field(default_factory=dict)
 
     def for_single_stages(self) -> Self:
-        """Return an evaluator of plans with one stage a position, by 1F1B where the schedule has no such."""
-        return self if style_of(self.schedule) == "loop" else replace(self, schedule="1f1b")
+        """Return an evaluator of plans with one stage a position, by 1F1B where the schedule has others."""
+        single = stages_each(self.schedule) == 1 and style_of(self.schedule) == "loop"
+        return self if single else replace(self, schedule="1f1b")
 
     def value(self, plan: Plan) -> float:
         """Return the seconds that are minimized, infinite for a plan that breaks a rule or lacks a link."""
@@ -59,8 +60,9 @@ class Evaluator:
         return max(float(load.loads_s.max()) for load in self._loads(plan))
 
     def latency_s(self, plan: Plan) -> float:
-        """Return the seconds of one microbatch forward through all stages, of the slowest replica."""
-        loads = workloads(forward_alone(self.layers), self.cluster, plan)
+        """Return the seconds of one microbatch forward through all stages, of the slowest replica and direction."""
+        alone = forward_alone(self.layers)
+        loads = [load for each in plan.directions for load in workloads(alone, self.cluster, each)]
         return max(float(load.forward_s.sum() + load.transfer_s.sum()) for load in loads)
 
     def excess_bytes(self, plan: Plan) -> float:

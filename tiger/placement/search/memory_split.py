@@ -18,6 +18,7 @@ def plan_by_memory(problem: ChainProblem) -> Plan:
     Where they do not fit, a single CPU has as few of the first layers as let the others fit, as `-ngl` of llama.cpp.
     """
     params, cluster, layers = problem.params, problem.cluster, problem.layers
+    evaluator = problem.evaluator.for_single_stages()
     count = cluster.size // (params.tensor * params.copies)
     grid = rank_order((count, params.copies, params.tensor))
     kinds = np.array(cluster.kinds)[grid[:, 0, 0]]
@@ -27,7 +28,7 @@ def plan_by_memory(problem: ChainProblem) -> Plan:
     plan = Plan(cuts=split.cuts, grid=cards[list(split.positions)])
     hosts = grid[kinds == "cpu"][:1] if len(cards) < len(grid) else grid[:0]
     for first in range(1, layers.size if len(hosts) else 1):
-        if problem.evaluator.excess_bytes(plan) == 0:
+        if evaluator.excess_bytes(plan) == 0:
             break
         split = split_by_memory(layers, room, first)
         plan = Plan(cuts=(0, *split.cuts), grid=np.concatenate([hosts, cards[list(split.positions)]]))
@@ -43,8 +44,8 @@ def count_sequences(layers: Layers, cluster: Cluster, plan: Plan) -> int | None:
         return None
     tensor, begins = plan.grid.shape[2], np.array(plan.cuts[:-1])
     caches = np.add.reduceat(layers.served.cache_bytes, begins)
-    weights = np.bincount(plan.stage_positions, state_bytes(layers, plan.cuts) - caches)
-    cache = np.bincount(plan.stage_positions, caches)
+    weights = plan.sum_by_position(state_bytes(layers, plan.cuts) - caches)
+    cache = plan.sum_by_position(caches)
     left = cluster.memory_bytes[plan.grid].min(axis=(1, 2)) * (1 + MEMORY) - weights / tensor
     each = cache / layers.served.sequences / tensor
     if (left < 0).any():

@@ -117,7 +117,7 @@ class ChainProblem:
         return Plan(cuts=cuts, grid=grid, style=self.line.style)
 
     def is_run_by(self, positions: int) -> bool:
-        """Return whether a pipeline of so many positions can run the microbatches."""
+        """Return whether a pipeline of p positions can run the microbatches."""
         return wanted_microbatches(self.params.schedule, positions, self.microbatches) is None
 
 

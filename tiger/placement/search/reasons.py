@@ -30,7 +30,7 @@ def find_violation(
     """Return the limit that cannot be met, proved for one device and stage a position, else "undecided"."""
     if closest.virtual > 1:
         short = ""
-        if closest.lacking_bytes is not None:
+        if closest.lacking_bytes:
             short = f"; the closest one lacks {bytes_text(closest.lacking_bytes)}; {ADVICE}"
         return Violation(kind="undecided", message=UNDECIDED + short)
     if params.tensor * params.copies == 1:

@@ -5,8 +5,8 @@ from typing import Self
 
 import numpy as np
 
-from tiger.model.arrays import IntArray, freeze
-from tiger.training.costs.stage_positions import StageStyle, stage_positions
+from tiger.model.arrays import FloatArray, IntArray, freeze
+from tiger.training.costs.stage_positions import StageStyle, stage_positions, stages_by_position
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -69,6 +69,11 @@ class Plan:
     def stage_positions(self) -> IntArray:
         """Return the position `[S]` of every stage."""
         return stage_positions(self.style, self.positions, self.stages)
+
+    def sum_by_position(self, values: FloatArray) -> FloatArray:
+        """Return the sums `[p]` of values `[S]` over the stages that a position has, in all directions."""
+        sums = values[stages_by_position(self.style, self.positions, self.stages)].sum(axis=0)
+        return np.asarray(sums + sums[::-1] if self.style == "mirror" else sums)
 
 
 def rank_order(shape: tuple[int, int, int]) -> IntArray:

@@ -39,10 +39,9 @@ class Workload:
     `forward_s[S]`, `backward_s[S]` and, within the latter, `weight_s[S]` are seconds of one microbatch,
     `transfer_s[S - 1]` those of a message to the next stage, or back from it. `held_bytes[S]` is held for every
     microbatch in flight, `state_bytes[S]` all the time, and each position `working_bytes[p]` for the layer at work, on
-    each of the ranks.
-    A stage runs every `pipelines`-th microbatch, as one of so many pipelines side by side, whose stages come one after
-    another. `closing_s[p]` are the seconds of a position after its last backward pass, to all-reduce its gradients;
-    `room_bytes[p]` (default: no limit) is the memory of its smallest device.
+    each of the ranks. Where `pipelines` run side by side, their stages come one after another, and each has an equal
+    part of the microbatches. `closing_s[p]` are the seconds of a position after its last backward pass, to all-reduce
+    its gradients; `room_bytes[p]` (default: no limit) is the memory of its smallest device.
     """
 
     forward_s: FloatArray

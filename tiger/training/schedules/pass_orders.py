@@ -43,7 +43,7 @@ def wanted_microbatches(schedule: Schedule | None, positions: int, microbatches:
     if schedule == "interleaved" and microbatches % positions:
         return f"a multiple of {positions}, the devices of an interleaved pipeline"
     if schedule == "dualpipe-v" and microbatches < 2 * positions:
-        return f"at least {2 * positions}, the stages of a pipeline of {positions} devices under dualpipe-v"
+        return f"at least {2 * positions}, twice the devices of a pipeline under dualpipe-v"
     if schedule == "chimera" and positions % 2:
         return f"an even number of devices in a row for chimera beside {positions}"
     if schedule == "chimera" and microbatches % 2:

@@ -80,7 +80,7 @@ def table_of(order: list[int], positions: int) -> ScheduleTable:
 def _unsent(stages: int, ways: int, microbatches: int) -> dict[int, list[list[int]]]:
     """Return, for every kind of pass, stage and microbatch, 1 + the pass that sends its input, or NOT_SENT.
 
-    The stages are those of so many pipelines, one after another.
+    The stages are those of `ways` pipelines, one after another.
     """
     sent = {kind: [[NOT_SENT] * microbatches for _ in range(stages)] for kind in (FORWARD, BACKWARD)}
     # The first forward pass and the last backward pass need no message; nor does a weight pass anywhere.
