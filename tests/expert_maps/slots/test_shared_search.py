@@ -165,3 +165,11 @@ def test_bug_bounds_of_layers_are_about_loads_given() -> None:
     report = place(draw(9, 0.0, 3) * np.array([1.0, 1.0, 1e3])[:, None, None])
     assert report.loads.bound == pytest.approx([report.loads.mean])
     assert report.objective.bound.load != pytest.approx(report.loads.mean, rel=1e-3)
+
+
+def test_bug_more_slots_than_memory_holds_are_refused() -> None:
+    """Those of all layers of drawn batches, and of given ones; before, gigabytes were asked for."""
+    with pytest.raises(InputError, match="loads: expected at most 16,777,216 slots in all layers of 64 batches"):
+        tiger.experts(np.ones((1024, 32)), "dgx:2", kind="loads", replicas=480, sharing="balanced")
+    with pytest.raises(InputError, match="of 1,024 batches, got 33,554,432"):
+        tiger.experts(np.ones((1024, 64, 32)), "dgx:2", kind="loads", replicas=480)
