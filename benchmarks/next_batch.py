@@ -18,13 +18,13 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.run.progress import ignore
 
 # Experts, slots and machines of 8 GPUs; choices of an expert in a batch; cases a row, each a layer; batches after it.
-SIZES, TOKENS, CASES, AFTER = ((64, 80, 2), (256, 320, 8)), 1_024, 20, 10
+SIZES, TOKENS, CASES, AFTER = ((64, 80, 2), (256, 320, 8)), 1_024, 60, 10
 
 
 class Row(NamedTuple):
     """Hold what loads are drawn by: an exponent of Zipf's law, the sigma of factors, and kinds that a batch mixes.
 
-    A map is made on so many `batches`.
+    A map is made on a number of `batches`.
     """
 
     skew: float

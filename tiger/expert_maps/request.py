@@ -12,6 +12,7 @@ from tiger.errors import InputError
 from tiger.expert_maps.arguments import ExpertArguments, Source
 from tiger.expert_maps.costs import ExpertProblem
 from tiger.expert_maps.hops import LONG_BYTES, hop_weights, hosts_of_experts
+from tiger.expert_maps.loads_file import FIELD as LOADS
 from tiger.expert_maps.loads_file import read_batches
 from tiger.expert_maps.maps.expert_map import FIELD as MAP
 from tiger.expert_maps.maps.formats import read_map
@@ -33,6 +34,8 @@ from tiger.training.sources import cluster_of, require_cluster
 IN_USE = "in_use"
 # The drawn batches that maps with balanced shares are judged on; runs number those that they are made on.
 JUDGED = 2**31
+# Slots in all layers of all batches, given or drawn: those of 94 layers of 2,788 slots, searched in 1 GB.
+BATCH_SLOTS_MAX = 2**24
 # Seconds of a step, transitions by their hops, or tokens of largest loads.
 Unit = Literal["s", "hops", "tokens"]
 
@@ -91,6 +94,7 @@ def read_request(call: ExpertArguments, options: ExpertOptions) -> ExpertInputs:
     nodes = 1 if options.groups is None else _count_machines(cluster.machine[devices], options.groups, experts)
     _check_slots(options, experts, len(devices), nodes)
     demand = _count_trace(trace, options, hops) if batches is None else Demand(batches.mean, batches)
+    _check_batches(options, demand)
     wanted = _count_slots(demand, options, cluster, devices)
     room, violations = _share_slots(wanted, options, call.in_use, [cluster.names[k] for k in devices.tolist()])
     loads = _load_devices(demand.weight, options, nodes, _relate_speeds(cluster.speed[devices]), (len(devices), room))
@@ -179,6 +183,17 @@ def _check_slots(options: ExpertOptions, experts: int, devices: int, nodes: int)
             f"expected at most {held * options.duplicates} slots a device for {held} experts{where} and "
             f"{options.duplicates} of each, got {-(-slots // devices)}",
         )
+
+
+def _check_batches(options: ExpertOptions, demand: Demand) -> None:
+    """Raise InputError for more batches, layers and slots than can be searched."""
+    batches, layers, experts = demand.batches.loads.shape
+    if batches == 1 and options.sharing == "equal":
+        return
+    number = max(batches, DrawParams().batches)
+    if (slots := number * layers * (experts + options.replicas)) > BATCH_SLOTS_MAX:
+        what = f"expected at most {BATCH_SLOTS_MAX:,} slots in all layers of {number:,} batches, got {slots:,}"
+        raise InputError("trace" if options.kind == "trace" else LOADS, what)
 
 
 def _count_machines(machine: IntArray, groups: int, experts: int) -> int:

@@ -28,7 +28,7 @@ def load() -> None:
     anneal_slots(start_slots(slots, place), 1.0, 1, 0)
     board = set_board(place[0], loads.speeds, np.ones((1, 2)))
     limits = (1, 2, 1, loads.blank, BALANCED)
-    anneal_shares(start_shares(board, np.zeros((2, 2)), np.zeros((2, 2), np.int64), 1.0, limits), 1.0, 1, 0)
+    anneal_shares(start_shares(board, np.zeros((2, 2)), np.zeros((2, 2), np.int64), np.ones(1), limits), 1.0, 1, 0)
 
 
 STAGES = ((KERNELS[0], load),)

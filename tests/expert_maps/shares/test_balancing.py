@@ -69,3 +69,10 @@ def test_bug_errors_of_rounding_end():
     board = set_board(np.array([0, 0, 0, 1, 2, 2]), np.ones(3), np.array([[3 * third, 1.0 + 4e-10, 1.0 - 4e-10]]))
     balance_board(board)
     assert board.peak[0] == pytest.approx(1.0)
+
+
+def test_bug_speeds_far_apart_end():
+    """A mean of full devices whose product with their speed is not their load is no new target for ever."""
+    board = set_board(np.array([0, 2, 2, 1]), np.array([1e-7, 1.0]), np.array([[3 / 14, 0.50000005, 2 / 7]]))
+    balance_board(board)
+    assert board.peak[0] == pytest.approx(3 / 14 / 1e-7)

@@ -32,3 +32,9 @@ def test_equal_shares_are_those_of_eplb():
     """A replica carries its expert's load over the number of replicas."""
     equal = share_loads(LOADS, SLOTS, share_equally(SLOTS, 4), LOADS.weight[None])[0]
     assert equal == pytest.approx(gpu_loads(LOADS, SLOTS))
+
+
+def test_bug_shares_of_tiny_loads_add_up():
+    """Beside others they are none, and shared alike."""
+    shares = fix_shares(LOADS, SLOTS, np.array([[1e-320, 3e10, 1.0, 1.0]]))
+    assert np.bincount(SLOTS[0], shares[0]) == pytest.approx(np.ones(4))

@@ -138,3 +138,38 @@ def test_sharing_needs_loads_that_count() -> None:
         tiger.experts(trace, CLUSTER, experts=8, decay=0.5)
     with pytest.raises(InputError, match="decay: expected a number above 0 and up to 1, got 0"):
         place(draw(1, 0.0, 1), decay=0)
+
+
+def test_bug_batches_without_tokens_rule_nothing_out() -> None:
+    """The map is the one that is made without them, where every other batch is empty."""
+    kinds = draw(7, 0.5, 3)
+    thin = np.zeros((6, *kinds.shape[1:]))
+    thin[::2] = kinds
+    some = place(thin, sharing="equal").objective.after.load
+    even = place(kinds.mean(axis=0), sharing="equal").slots
+    usual = np.mean([gpu_loads(loads(batch), np.array(even)).max() for batch in kinds])
+    assert 2 * some < 0.98 * usual
+
+
+def test_bug_large_batches_count_for_more() -> None:
+    """Two of them, of different kinds, beside six small ones that hardly count: the map is made for the two."""
+    rng = np.random.default_rng(3)
+    kinds = [draw_batches(rng, rng.permutation(np.arange(1, 33) ** -0.8)[None], 0.0, 1) for _ in range(8)]
+    sizes = np.array([1.0] * 2 + [1e-3] * 6)[:, None, None]
+    report = place(np.concatenate(kinds) * sizes, sharing="equal")
+    assert report.objective.after.load < 1.1 * report.loads.mean
+
+
+def test_bug_bounds_of_layers_are_about_loads_given() -> None:
+    """Those drawn of three batches of unlike sizes are not just as many of each."""
+    report = place(draw(9, 0.0, 3) * np.array([1.0, 1.0, 1e3])[:, None, None])
+    assert report.loads.bound == pytest.approx([report.loads.mean])
+    assert report.objective.bound.load != pytest.approx(report.loads.mean, rel=1e-3)
+
+
+def test_bug_more_slots_than_memory_holds_are_refused() -> None:
+    """Those of all layers of drawn batches, and of given ones; before, gigabytes were asked for."""
+    with pytest.raises(InputError, match="loads: expected at most 16,777,216 slots in all layers of 64 batches"):
+        tiger.experts(np.ones((1024, 32)), "dgx:2", kind="loads", replicas=480, sharing="balanced")
+    with pytest.raises(InputError, match="of 1,024 batches, got 33,554,432"):
+        tiger.experts(np.ones((1024, 64, 32)), "dgx:2", kind="loads", replicas=480)

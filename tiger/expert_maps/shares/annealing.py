@@ -9,7 +9,7 @@ from tiger.expert_maps.shares.balancing import SAME, ShareBoard, balance_batch, 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.kernel import inner_kernel, kernel
 
-# Of ten proposals, so many give a slot to another expert, where some expert has two: the others exchange two slots.
+# Of ten proposals, this number give a slot to another expert, where some expert has two: the others exchange two slots.
 REPLACE = 4
 # How replicas share tokens: as many to each, or so that devices are even.
 EQUAL, BALANCED = 0, 1
@@ -23,8 +23,8 @@ class ShareState(NamedTuple):
     """Hold the board of a layer's present map, the `best[S]` so far, and what changes are judged by.
 
     `held[E, G]` are replicas of experts on devices, `receipts[E, G]` the prices of moves and `moved[E, G]` is 1 where
-    one counts. `total[3]` has the present cost, the least, and the price of the mean over batches of the largest load
-    over the mean. `limits[5]` are replicas of an expert on a device, slots of a node, moves, of which the present map
+    one counts. `prices[K]` are those of the largest load of a batch over its mean, and `total[2]` has the present cost
+    and the least. `limits[5]` are replicas of an expert on a device, slots of a node, moves, of which the present map
     has `moves[1]`, the expert that stands where a device has no slot, and how replicas share tokens. `order[K]` are
     batches, those first that rule out changes. The rest is what batches were before a change.
     """
@@ -34,6 +34,7 @@ class ShareState(NamedTuple):
     held: IntArray
     receipts: FloatArray
     moved: IntArray
+    prices: FloatArray
     total: FloatArray
     limits: IntArray
     moves: IntArray
@@ -56,23 +57,24 @@ class SlotChange(NamedTuple):
 
 
 def start_annealing(
-    board: ShareBoard, receipts: FloatArray, moved: IntArray, price: float, limits: tuple[int, int, int, int, int]
+    board: ShareBoard, receipts: FloatArray, moved: IntArray, prices: FloatArray, limits: tuple[int, int, int, int, int]
 ) -> ShareState:
-    """Return the state of a board, with prices and marks of moves [E, G], the price of loads, and limits."""
+    """Return the state of a board, with prices and marks of moves [E, G], prices of batches' loads [K], and limits."""
     if limits[4] == EQUAL:
         board.peak[:] = (board.load / board.speed).max(axis=1)
     else:
         balance_board(board)
     held = np.zeros_like(moved)
     np.add.at(held, (board.slots, np.arange(len(board.slots)) // board.size[0]), 1)
-    cost = price * float(board.peak.mean() - 1.0) + float((receipts * (held > 0)).sum())
+    cost = float(prices @ (board.peak - 1.0)) + float((receipts * (held > 0)).sum())
     return ShareState(
         board=board,
         best=board.slots.copy(),
         held=held,
         receipts=receipts,
         moved=moved,
-        total=np.array([cost, cost, price]),
+        prices=prices,
+        total=np.array([cost, cost]),
         limits=np.array(limits),
         moves=np.array([int(moved[held > 0].sum())]),
         order=np.arange(len(board.share)),
@@ -92,7 +94,7 @@ def anneal_shares(state: ShareState, temperature: float, proposals: int, seed: i
     np.random.seed(seed)
     board, held = state.board, state.held
     slots, node, size = len(board.slots), state.limits[1], board.size[0]
-    replicas = slots > len(board.number)
+    replicas, least = slots > len(board.number), SAME * state.prices.sum()
     for _ in range(proposals):
         a = np.random.randint(slots)
         b = a // node * node + np.random.randint(node)
@@ -114,7 +116,7 @@ def anneal_shares(state: ShareState, temperature: float, proposals: int, seed: i
         if change.b != NO_SLOT:
             held[change.f, change.q] -= 1
             held[change.e, change.q] += 1
-        if state.total[0] < state.total[1] - SAME * state.total[2]:
+        if state.total[0] < state.total[1] - least:
             state.total[1] = state.total[0]
             _copy(board.slots, state.best)
 
@@ -167,12 +169,13 @@ def _set_slots(board: ShareBoard, change: SlotChange, expert: int) -> None:
 def _try_change(state: ShareState, change: SlotChange, price: float, limit: float) -> bool:
     """Balance the batches of a changed map, and undo that where it costs more than the limit; return whether it holds.
 
-    A batch costs at least its mean, 1, before it is looked at.
+    A batch costs at least its mean, 1, before it is looked at, and nothing where it has no tokens.
     """
     board, batches = state.board, len(state.order)
-    others = state.total[0] - state.total[2] * (board.peak.mean() - 1.0) + price
-    room = (limit - others) / state.total[2] * batches
-    above, done, taken = 0.0, 0, room >= 0.0
+    others = state.total[0] + price
+    for k in range(batches):
+        others -= state.prices[k] * (board.peak[k] - 1.0)
+    above, done, taken = 0.0, 0, others <= limit
     while done < batches and taken:
         k = state.order[done]
         done += 1
@@ -184,10 +187,10 @@ def _try_change(state: ShareState, change: SlotChange, price: float, limit: floa
             _change_equally(board, k, change)
         else:
             _change_batch(board, k, change)
-        above += board.peak[k] - 1.0
-        taken = above <= room
+        above += state.prices[k] * (board.peak[k] - 1.0)
+        taken = others + above <= limit
     if taken:
-        state.total[0] = others + state.total[2] * above / batches
+        state.total[0] = others + above
         return True
     for i in range(done):
         k = state.order[i]

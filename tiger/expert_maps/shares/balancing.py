@@ -15,8 +15,10 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.kernel import inner_kernel, kernel
 
-# Shares and loads that differ by less of a device's mean load are the same.
+# Shares and loads over speed that differ by less of the mean are the same.
 SAME = 1e-10
+# Sums of the same loads differ by a smaller part.
+ROUNDING = 1e-14
 
 
 class ShareBoard(NamedTuple):
@@ -106,8 +108,8 @@ def balance_batch(board: ShareBoard, k: int, least: float) -> None:
         for i in range(count):
             all_load += load[board.queue[i]]
             all_speed += speed[board.queue[i]]
-        # Loads that are below the target by an error of rounding must not keep it where it is for ever.
-        if all_load <= target * all_speed:
+        # Loads that are around the target by errors of rounding must not keep it where it is for ever.
+        if all_load / all_speed <= target * (1.0 + ROUNDING):
             break
         target = all_load / all_speed
         for g in range(len(load)):
@@ -128,11 +130,11 @@ def _find_path(board: ShareBoard, k: int, top: int, target: float) -> tuple[int,
     queue[0], seen[top] = top, 1
     count, i = 1, 0
     while i < count:
-        first = queue[i] * size
+        first, least = queue[i] * size, SAME * board.speed[queue[i]]
         i += 1
         for s in range(first, first + size):
             e = slots[s]
-            if board.number[e] < 2 or share[s] <= SAME:
+            if board.number[e] < 2 or share[s] <= least:
                 continue
             for j in range(board.number[e]):
                 other = board.where[e, j]

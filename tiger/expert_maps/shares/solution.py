@@ -54,8 +54,11 @@ def share_equally(slots: IntArray, experts: int) -> FloatArray:
 def fix_shares(loads: ExpertLoads, slots: IntArray, weight: FloatArray) -> FloatArray:
     """Return which share of its expert's tokens each slot [L, S] has at best for loads [L, E]: equal ones of none."""
     tokens = solve_shares(loads, slots, weight[None]).tokens[0]
-    asked = np.take_along_axis(weight, slots, axis=1)
-    return np.asarray(np.divide(tokens, asked, out=share_equally(slots, loads.experts), where=asked > 0))
+    # Not those of the loads themselves, as tokens of tiny ones beside others are none.
+    sums = np.zeros_like(weight)
+    np.add.at(sums, (np.arange(len(slots))[:, None], slots), tokens)
+    solved = np.take_along_axis(sums, slots, axis=1)
+    return np.asarray(np.divide(tokens, solved, out=share_equally(slots, loads.experts), where=solved > 0))
 
 
 def share_loads(loads: ExpertLoads, slots: IntArray, shares: FloatArray, batches: FloatArray) -> FloatArray:

@@ -34,8 +34,8 @@ ANY = 2**62
 class ReshareParams:
     """Set how long maps are annealed on drawn batches, and from which seed.
 
-    `effort` multiplies the `runs`, each with so many `visits` of every slot, and at most so many `proposals` in a
-    layer, at `steps` temperatures from `hottest` to `coldest` in parts of the mean load, on batches that are `drawn`.
+    `effort` multiplies the `runs`, each with `visits` of every slot, and at most the `proposals` in a layer,
+    at `steps` temperatures from `hottest` to `coldest` in parts of the mean load, on batches that are `drawn`.
     With twice the proposals, or from 1e-3 or 1e-4 down, means of `python -m benchmarks next_batch` stay within their
     spread.
     """
@@ -81,7 +81,8 @@ def search_shared(
     found = Incumbent(solution=start, value=value, stop=stop, watch=watch, meets=meets)
     with found.stage("loads"):
         fresh = balance(loads)
-        least = fresh.bound if problem.sharing == "equal" else problem.mean_loads
+        # Those drawn have about as many tokens as those given, whose means the bounds of layers are about.
+        largest, least = (fresh.bound,) * 2 if problem.sharing == "equal" else (loads.mean, problem.mean_loads)
         found.bound = problem.token * float(least.sum())
         changes = start_with_loads(problem, fresh.phy2log)
         for slots in changes:
@@ -97,7 +98,7 @@ def search_shared(
             _take(found, problem, _choose_layers(problem, found.solution, slots))
     bound = ExpertCost(load=found.bound, links=0.0, moves=0.0)
     maps = [settle(problem, found.solution), *changes]
-    return SlotAnswer(maps, bound, least, found.stages)
+    return SlotAnswer(maps, bound, largest, found.stages)
 
 
 def _anneal_layers(
@@ -127,15 +128,15 @@ def _anneal_layers(
 def _anneal_layer(
     problem: SlotProblem, made_on: Batches, where: tuple[int, int], row: IntArray, run: tuple[ReshareParams, int]
 ) -> IntArray:
-    """Return the best slots of a layer, from a row of them and with so many moves left."""
+    """Return the best slots of a layer, from a row of them and with a number of moves left."""
     from tiger.expert_maps.shares.annealing import BALANCED, EQUAL, anneal_shares, start_annealing
     from tiger.expert_maps.shares.balancing import set_board
 
     (layer, left), (params, number), loads = where, run, problem.loads
     batches = made_on.loads[:, layer]
     mean = batches.sum(axis=1) / loads.speeds.sum()
-    price = problem.token * float(made_on.weights @ mean)
-    if not price:
+    prices = problem.token * made_on.weights * mean
+    if not prices.any():
         return row
     moved = np.zeros((loads.experts, loads.num_gpus), np.int64)
     if problem.in_use is not None:
@@ -143,10 +144,10 @@ def _anneal_layer(
     sharing = EQUAL if problem.sharing == "equal" else BALANCED
     limits = (loads.copies_per_gpu, loads.num_replicas // loads.pools, left, loads.blank, sharing)
     board = set_board(row, loads.speeds, scale_loads(batches, mean))
-    state = start_annealing(board, problem.prices[layer], moved, price, limits)
+    state = start_annealing(board, problem.prices[layer], moved, prices, limits)
     generator = np.random.default_rng([params.seed, number, layer])
     proposals = min(params.visits * len(row), params.proposals) // params.steps
-    for temperature in price * np.geomspace(params.hottest, params.coldest, params.steps):
+    for temperature in prices.sum() * np.geomspace(params.hottest, params.coldest, params.steps):
         anneal_shares(state, temperature, proposals, int(generator.integers(2**31)))
     return state.best
 
