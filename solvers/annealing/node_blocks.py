@@ -124,6 +124,8 @@ def compare_nodes(distances: FloatArray) -> FloatArray:
     product = matrix @ matrix.T
     own = np.diag(product)
     differences: FloatArray = own[:, None] + own - 2.0 * product - matrix**2 - matrix.T**2
+    # Between nodes that are alike rounding can leave less than nothing, which no node is from itself.
+    np.maximum(differences, 0.0, out=differences)
     np.fill_diagonal(differences, 0.0)
     return differences
 

@@ -38,6 +38,19 @@ def test_nodes_differ_by_their_distances_to_others():
     assert found.tolist() == [[0, 2, 4, 2], [2, 0, 2, 4], [4, 2, 0, 2], [2, 4, 2, 0]]
 
 
+def test_bug_nodes_that_are_alike_left_their_own_block():
+    """Tests four groups of twins at distances that are no whole numbers: no difference is less than 0."""
+    between = np.random.default_rng(0).random((4, 4))
+    group = np.arange(16) // 4
+    distances = (between + between.T)[group[:, None], group]
+    np.fill_diagonal(distances, 0.0)
+    found = compare_nodes(distances[None])
+    product = distances @ distances.T
+    assert (np.add.outer(np.diag(product), np.diag(product)) - 2 * product - 2 * distances**2).min() < 0
+    assert found.min() == 0
+    assert found[group[:, None] == group].max() < 1e-12
+
+
 def test_contracted_flows_are_sums_and_distances_means():
     """Tests two blocks of two and two of one in a row of six, the tasks in reverse order."""
     model = line_model()
