@@ -92,3 +92,16 @@ def test_blocks_without_runs_stay() -> None:
     for k in range(6):
         ring.cp(0.1, k, (k + 1) % 6)
     assert synthesize_stars(ring) is None
+
+
+def test_bug_a_star_began_before_its_centre_had_met_all_in_the_epoch_before() -> None:
+    """A qubit that meets another in two epochs has met it in the first of them alone."""
+    block = QuantumCircuit(4)
+    for at in ((1, 3), (2, 3), (0, 2), (0, 1), (1, 2), (1,), (0, 1), (0,), (0, 3)):
+        if len(at) == 1:
+            block.h(*at)
+        else:
+            block.cp(0.3, *at)
+    made = synthesize_stars(block)
+    assert made is not None
+    assert Operator(made) == Operator(block)

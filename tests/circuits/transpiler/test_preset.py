@@ -15,11 +15,13 @@ from qiskit.transpiler import (
     TransformationPass,
     TranspilerError,
 )
-from qiskit.transpiler.passes import SetLayout
+from qiskit.transpiler.passes import SetLayout, VF2PostLayout
 from qiskit.transpiler.preset_passmanagers import common
 
+from tiger.circuits.transpiler.delivery import run_stage
 from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest, build_own_preset
 from tiger.circuits.transpiler.source import KeepSource, Source
+from tiger.routing.error_rates import errors_of_target
 
 LINE = CouplingMap.from_line(4)
 
@@ -173,3 +175,31 @@ def test_bug_a_later_stage_that_fails_ended_the_comparison() -> None:
         task.property_set = PropertySet()
         task.property_set[SOURCE] = Source(dag, task.property_set).copy()
         assert task.run(dag).count_ops()["cx"] == count
+
+
+class Resuming(TransformationPass):
+    """Go back to the first circuit seen, as Qiskit's search for a minimum does with the best."""
+
+    def run(self, dag):
+        """Return it."""
+        self.property_set["first"] = self.property_set["first"] or dag
+        return self.property_set["first"]
+
+
+def test_bug_an_optimization_went_back_to_the_qubits_from_before() -> None:
+    """A finished circuit on better qubits is optimized as a new one, and stays there."""
+    device = Target(num_qubits=4)
+    errors = {(0, 1): 0.3, (1, 2): 0.3, (2, 3): 0.001}
+    device.add_instruction(CXGate(), {pair: InstructionProperties(error=error) for pair, error in errors.items()})
+    device.add_instruction(SXGate(), {(k,): InstructionProperties(error=0.001) for k in range(4)})
+    circuit = QuantumCircuit(2)
+    circuit.cx(0, 1)
+    preset = build_own_preset(PassManagerConfig(target=device, seed_transpiler=1), 1, 1, "tiger")
+    preset.optimization = PassManager(Resuming())
+    preset.post_optimization = PassManager(VF2PostLayout(device, seed=-1, strict_direction=True))
+    place = PassManager(SetLayout([0, 1])) + common.generate_embed_passmanager(device)
+    start = run_stage(place, Source(circuit_to_dag(circuit), PropertySet()))
+    (_, before), (moved, after) = KeepBest(device, preset, "success")._deliver(start, errors_of_target(device))
+    assert after.loss < before.loss
+    assert moved.properties["first"] is None
+    assert [moved.dag.find_bit(qubit).index for qubit in moved.dag.two_qubit_ops()[0].qargs] == [2, 3]

@@ -8,6 +8,8 @@ from tiger.circuits.synthesis.epochs import Epochs
 FUSED = 3
 # Leaves of a first star: runs of smaller ones hardly save any.
 LEAST_LEAVES = 3
+# A qubit and the number of an epoch of its.
+At = tuple[int, int]
 
 
 class StarRun(NamedTuple):
@@ -32,31 +34,32 @@ def find_run(epochs: Epochs) -> StarRun | None:
         return None
     centres, leaves = list[int](), list[list[int]]()
     now = dict(enumerate(epochs.now))
-    met = set[tuple[int, int]]()
+    met = set[tuple[At, At]]()
     while True:
         ready = {qubit: _list_partners(epochs, qubit, now, met) for qubit in now}
         centre = max(ready, key=lambda qubit: len(ready[qubit]), default=-1)
         if centre < 0 or len(ready[centre]) < (1 if centres else LEAST_LEAVES):
             break
         centres.append(centre)
-        leaves.append(ready[centre])
-        met |= {pair for leaf in ready[centre] for pair in ((centre, leaf), (leaf, centre))}
+        leaves.append([leaf for _, (leaf, _) in ready[centre]])
+        met |= {pair for one, other in ready[centre] for pair in ((one, other), (other, one))}
         del now[centre]
     runs = [_build_run(centres[:count], leaves[:count]) for count in range(1, len(centres) + 1)]
     best = max(runs, key=_count_saved, default=None)
     return best if best is not None and _count_saved(best) > 0 else None
 
 
-def _list_partners(epochs: Epochs, qubit: int, now: dict[int, int], met: set[tuple[int, int]]) -> list[int]:
-    """Return whom a qubit meets next, none where one of them is not ready.
+def _list_partners(epochs: Epochs, qubit: int, now: dict[int, int], met: set[tuple[At, At]]) -> list[tuple[At, At]]:
+    """Return the epoch in which a qubit meets others next, with each of theirs; none where one of them is not ready.
 
-    Between stars it goes on to the first epoch with partners left, where all those of the ones before are met.
+    Between stars it goes on to the first epoch with partners left, where all those of the ones before are met. Two
+    qubits may meet in several epochs of either.
     """
     for number in range(now[qubit], len(epochs.of_qubit[qubit])):
-        meets = epochs.of_qubit[qubit][number].meets
-        left = [(other, epoch) for other, epoch in meets if number > now[qubit] or (qubit, other) not in met]
+        pairs = [((qubit, number), other) for other in epochs.of_qubit[qubit][number].meets]
+        left = [pair for pair in pairs if pair not in met]
         if left:
-            return [other for other, _ in left] if all(now.get(other) == epoch for other, epoch in left) else []
+            return left if all(now.get(other) == epoch for _, (other, epoch) in left) else []
     return []
 
 

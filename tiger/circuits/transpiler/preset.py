@@ -6,6 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from qiskit.dagcircuit import DAGCircuit
+from qiskit.passmanager import PropertySet
 from qiskit.transpiler import (
     CouplingMap,
     PassManager,
@@ -262,21 +263,26 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
             with catch_panics():
                 end = deliver(self.preset, routed)
                 made = [(routed, measure(end.dag, errors))]
-                moved = self._move(end)
+                moved = self._move(end, frozenset(end.properties) - frozenset(routed.properties))
                 if moved is not None:
                     made.append((moved, measure(deliver(self.preset, moved).dag, errors)))
         except TranspilerError:
             return [(routed, NEVER)]
         return made
 
-    def _move(self, end: Source) -> Source | None:
-        """Return a finished circuit on better qubits, None where there are none."""
+    def _move(self, end: Source, added: frozenset[str]) -> Source | None:
+        """Return a finished circuit on better qubits, None where there are none.
+
+        `added` are the properties that its optimization has left. With these the next one would go back to the best
+        circuit that the first has seen, which is on the other qubits.
+        """
         if self.preset.post_optimization is None:
             return None
         found = run_stage(self.preset.post_optimization, end)
         if found.properties["post_layout"] is None:
             return None
-        return self._settle(run_stage(PassManager(ApplyLayout()), found))
+        dag, properties = self._settle(run_stage(PassManager(ApplyLayout()), found))
+        return Source(dag, PropertySet({key: value for key, value in properties.items() if key not in added}))
 
 
 def _place(source: Source, plain: "Emission") -> Source:
