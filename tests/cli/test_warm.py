@@ -128,7 +128,7 @@ def test_bug_every_kernel_is_compiled_by_stages_that_are_counted_and_then_the_ma
     assert found["count"] > 200
     assert found["missing"] == []
     names = [*circuits.KERNELS, *searches.KERNELS, *PLACE, *bounds.KERNELS]
-    assert len(names) == 25
+    assert len(names) == 26
     assert sorted(name for name, _, _ in found["steps"]) == sorted(names)
     assert [step[1:] for step in found["steps"]] == [[done, len(names)] for done in range(1, len(names) + 1)]
     assert verdict == "all that is needed works"

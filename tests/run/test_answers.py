@@ -193,7 +193,7 @@ def test_a_plan_asks_a_failed_sampler_no_more(monkeypatch):
     sampler = Failing(5)
     monkeypatch.setattr("tiger.solvers.registry.sampler", lambda _: sampler)
     model = "transformer:layers=12,hidden=1024,heads=16,vocabulary=5000,sequence=512"
-    report = tiger.plan(model, "dgx:2", batch=32, solver="neal", top=3)
+    report = tiger.plan(model, "dgx:2", batch=32, schedule="zero-bubble", solver="neal", top=3)
     assert sampler.calls_made == 6
     assert report.feasible
     assert sum("after 5 answers and was asked no more" in warning for warning in report.warnings) == 1

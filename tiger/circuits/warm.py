@@ -14,6 +14,7 @@ from tiger.circuits.solve import (
     route_segments,
     search_exactly,
 )
+from tiger.circuits.stopping import STOP
 from tiger.routing.coupling import Coupling
 from tiger.routing.error_rates import Errors, Gate
 from tiger.routing.gate_dag import Build, Operation, gate_dag_of
@@ -48,7 +49,8 @@ def load(name: str) -> None:
     line = Coupling.of(QUBITS + 1, [(k, k + 1) for k in range(QUBITS)])
     steps, build = _circuit()
     if name == "routing":
-        task, incumbent = begin(build.gate_dag, line, LayoutParams(), None)
+        # Below the effort that does all work, the last proposals and their kernels are left out.
+        task, incumbent = begin(build.gate_dag, line, LayoutParams(effort=STOP.all_work_effort), None)
         search_exactly(task, incumbent, bound_extra_cx(task, incumbent))
         for stage in (find_perfect_layout, route_proposals, route_segments):
             stage(task, incumbent)
