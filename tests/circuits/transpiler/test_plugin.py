@@ -334,7 +334,12 @@ def test_bug_sabre_laid_out_the_same_circuit_twice(monkeypatch: pytest.MonkeyPat
 
 def _tasks(manager: PassManager) -> list[object]:
     """List the passes of a stage."""
-    return [task for part in manager.to_flow_controller().tasks for task in getattr(part, "tasks", [part])]
+    return _flatten(manager.to_flow_controller())
+
+
+def _flatten(task: object) -> list[object]:
+    """List the passes of a task, which may hold others."""
+    return [one for part in task.tasks for one in _flatten(part)] if hasattr(task, "tasks") else [task]
 
 
 @pytest.mark.parametrize("effort", ["0", "-1", "much", "1.5"])

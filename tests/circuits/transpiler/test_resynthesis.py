@@ -13,7 +13,9 @@ from qiskit.quantum_info import Operator, random_clifford
 from qiskit.transpiler import CouplingMap, Target, TranspilerError
 
 from tests.circuits.strategies import quick_search
-from tiger.circuits.transpiler import resynthesis
+from tiger.circuits.params import LayoutParams
+from tiger.circuits.transpiler import mapping, resynthesis
+from tiger.circuits.transpiler.mapping import Mapping, find_mapping
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -132,6 +134,23 @@ def test_no_circuit_has_more_gates_for_them(monkeypatch: pytest.MonkeyPatch) -> 
                 before = run(circuit, target)
             assert ours.num_nonlocal_gates() <= before.num_nonlocal_gates()
             assert same(circuit, ours)
+
+
+@pytest.mark.parametrize("effort", [1, 4])
+def test_a_circuit_is_searched_in_full_where_no_variant_has_far_fewer_gates(
+    monkeypatch: pytest.MonkeyPatch, effort: int
+) -> None:
+    """A full ansatz, whose variant is a chain, needs no search at level 3, but for an effort that does all work."""
+    levels = list[int]()
+
+    def note(*args: LayoutParams) -> Mapping:
+        levels.append(args[2].level)
+        return find_mapping(*args)
+
+    monkeypatch.setattr(mapping, "find_mapping", note)
+    monkeypatch.setenv("TIGER_LAYOUT_EFFORT", str(effort))
+    assert run(ansatz(5), line_of(6)).num_nonlocal_gates() == 8
+    assert (3 in levels) == (effort == 4)
 
 
 def _draw(rng: np.random.Generator) -> QuantumCircuit:

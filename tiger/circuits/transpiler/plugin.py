@@ -42,7 +42,7 @@ from tiger.circuits.transpiler.passes import (
     TigerRouting,
     TigerSabreMapping,
 )
-from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest, Rivals, build_own_preset
+from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest, Rivals, TryVariants, build_own_preset
 from tiger.circuits.transpiler.quiet import quiet_qiskit
 from tiger.circuits.transpiler.resynthesis import VariantStages
 from tiger.circuits.transpiler.source import KeepSource
@@ -179,6 +179,15 @@ def _build_variants(
     return VariantStages(quick, full)
 
 
+def _trusts_trials(device: Target | CouplingMap, params: LayoutParams) -> bool:
+    """Return whether a circuit may go without a search in full where variants have far fewer gates.
+
+    Not where all work is asked for or other figures come first, nor where a variant may be refused for what it uses.
+    """
+    whole = params.effort >= STOP.all_work_effort or params.time_limit_s is not None
+    return not whole and read_objective() == "auto" and not has_faults(device)
+
+
 def _build_shallow(
     device: Target | CouplingMap, config: PassManagerConfig, params: FusingParams
 ) -> Iterator[PassManager]:
@@ -199,7 +208,14 @@ def _choice(
     """Return the tasks that choose a layout, and compare it with Qiskit's where no stage of ours comes later."""
     barrier = BarrierBeforeFinalMeasurements(BARRIER)
     if config.routing_method == NAME:
-        return [barrier, TigerMapping(device, params)]
+        search: list[Task] = [barrier, TigerMapping(device, params)]
+        variants = (
+            _build_variants(device, config, params) if own is not None and _trusts_trials(device, params) else None
+        )
+        if own is None or variants is None:
+            return search
+        trials = TryVariants(device, own, variants.quick)
+        return [trials, ConditionalController(search, condition=_has_no_layout)]
     end = _end(device, params)
     embed = common.generate_embed_passmanager(device).to_flow_controller()
     if own is None:

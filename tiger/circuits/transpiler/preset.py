@@ -43,7 +43,7 @@ from tiger.circuits.transpiler.lone import build_lone_placement
 from tiger.circuits.transpiler.panic import catch_panics, may_panic
 from tiger.circuits.transpiler.passes import PLAIN, set_layout
 from tiger.circuits.transpiler.quiet import quiet_qiskit
-from tiger.circuits.transpiler.resynthesis import VariantStages, map_variants
+from tiger.circuits.transpiler.resynthesis import Judge, Trials, VariantStages, map_variants, try_variants
 from tiger.circuits.transpiler.source import Source, remove_layout
 from tiger.circuits.transpiler.target import has_errors, has_rates, listed_coupling
 
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from tiger.circuits.transpiler.emission import Emission
     from tiger.routing.error_rates import Errors
 
-SOURCE, PLACED = "tiger_source", "tiger_placed"
+SOURCE, PLACED, TRIALS = "tiger_source", "tiger_placed", "tiger_trials"
 # The level whose optimization ends with a search for better qubits, unless a layout method is named.
 SEARCHING_LEVEL = 3
 PRESETS = (level_0_pass_manager, level_1_pass_manager, level_2_pass_manager, level_3_pass_manager)
@@ -107,6 +107,31 @@ NO_RIVALS = Rivals()
 Made = tuple[Source, CircuitQuality]
 
 
+class TryVariants(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
+    """Map what is kept as `SOURCE` and other ways to write it quickly, and keep that as `TRIALS`.
+
+    Where a variant has far fewer gates the circuit is taken as it was mapped quickly: there is a layout then, and no
+    search in full has to follow.
+    """
+
+    def __init__(self, device: Target | CouplingMap, preset: StagedPassManager, quick: PassManager) -> None:
+        """Take the device, Qiskit's own stages for it, and stages that map a circuit quickly."""
+        super().__init__()
+        self.device, self.preset, self.quick = device, preset, quick
+
+    @quiet_qiskit()
+    def run(self, dag: DAGCircuit) -> DAGCircuit:
+        """Return the circuit, mapped or as it is."""
+        trials = try_variants(self.property_set[SOURCE], self.quick, _build_judge(self.device, self.preset))
+        self.property_set[TRIALS] = trials
+        if trials.known.mapped is None or not trials.are_far_apart:
+            return dag
+        self.property_set.update(trials.known.mapped.properties)
+        # That of a lower level.
+        self.property_set[PLAIN] = None
+        return trials.known.mapped.dag
+
+
 class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
     """Keep a routed circuit, or take another one where that ends better by the objective (`delivery.rank`).
 
@@ -139,7 +164,7 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
     @quiet_qiskit()
     def run(self, dag: DAGCircuit) -> DAGCircuit:
         """Return the circuit that ends best; the given one where others are as good."""
-        source, placed, plain = (self.property_set.pop(key, None) for key in (SOURCE, PLACED, PLAIN))
+        source, placed, plain, trials = (self.property_set.pop(key, None) for key in (SOURCE, PLACED, PLAIN, TRIALS))
         begin = source if self.rivals.begin == SOURCE else placed
         # Rivals run where routing added gates.
         if begin is not None and count_two_qubit_gates(dag)[0] <= count_two_qubit_gates(begin.dag)[0]:
@@ -158,7 +183,7 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         # Blocks on the same qubits in another order count as equal, but Qiskit's optimization does not take them alike.
         if theirs is not None and theirs.dag == dag and not dag.control_flow_op_nodes():
             theirs = ours[0]
-        variants = self._map_variants(source, dag, theirs)
+        variants = self._map_variants(source, trials, dag, theirs)
         alone = (
             len(ours) == 1
             and not variants
@@ -167,7 +192,7 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         )
         if alone and (begin is None or self.objective == "auto" or not self.rivals.shallow):
             return dag
-        best = self._choose(ours, variants, theirs, begin)
+        best = self._choose(ours, variants, theirs, begin if trials is None or not trials.are_far_apart else None)
         if best.dag is not dag:
             said = self.property_set.pop(SET_ASIDE, None)
             self.property_set.clear()
@@ -199,17 +224,18 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         better = [each for each in made if self._rank(each) < self._rank(own)]
         return min(better, key=lambda each: (weigh_depth(each[1], own[1]), self._rank(each)))[0]
 
-    def _map_variants(self, source: Source | None, dag: DAGCircuit, theirs: Source | None) -> list[Source]:
+    def _map_variants(
+        self, source: Source | None, trials: Trials | None, dag: DAGCircuit, theirs: Source | None
+    ) -> list[Source]:
         """Return the best other ways to write a circuit, mapped as carefully as it is, and beside Qiskit's circuit."""
         if source is None or self.rivals.variants is None:
             return []
-        errors = _errors_of(self.device)
-
-        def judge(routed: Source) -> CircuitQuality:
-            """Return what a routed circuit ends as."""
-            return measure(deliver(self.preset, routed).dag, errors)
-
-        found = map_variants(source, self.rivals.variants, judge, self.objective, theirs)
+        judge = _build_judge(self.device, self.preset)
+        trials = trials or try_variants(source, self.rivals.variants.quick, judge)
+        if not trials.variants:
+            return []
+        qiskit = None if theirs is None else judge(theirs)
+        found = map_variants(trials, self.rivals.variants.full, self.objective, qiskit)
         return [each for each in found if is_as_careful(each.dag, dag, self.device)]
 
     def _rank(self, made: Made) -> tuple[float, ...]:
@@ -302,6 +328,19 @@ def _run_each(stages: tuple[PassManager, ...], begin: Source | None) -> list[Sou
         with suppress(TranspilerError):
             found.append(run_stage(stage, begin.copy()))
     return found
+
+
+def _build_judge(device: Target | CouplingMap, preset: StagedPassManager) -> Judge:
+    """Return what says what a routed circuit ends as."""
+    errors = _errors_of(device)
+
+    def judge(routed: Source) -> CircuitQuality:
+        """Return that, infinitely bad where a stage refuses the circuit."""
+        with suppress(TranspilerError), catch_panics():
+            return measure(deliver(preset, routed).dag, errors)
+        return NEVER
+
+    return judge
 
 
 def _errors_of(device: Target | CouplingMap) -> "Errors | None":

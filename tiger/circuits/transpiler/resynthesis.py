@@ -1,9 +1,13 @@
-"""Circuits written in other ways, mapped beside a circuit as it is: all of them quickly, and the best ones in full."""
+"""Circuits written in other ways, mapped beside a circuit as it is: all of them quickly, and the best ones in full.
+
+Where one of them has far fewer gates than the circuit as it is, that need not be mapped in full.
+"""
 
 from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
+import numpy as np
 from qiskit.dagcircuit import DAGCircuit
 from qiskit.exceptions import QiskitError
 from qiskit.transpiler import PassManager
@@ -24,6 +28,9 @@ from tiger.circuits.transpiler.source import Source
 
 # How many variants are mapped in full.
 FINALISTS = 2
+# Share of the gates of a circuit, both mapped quickly, from which a variant has far fewer: a search in full takes up to
+# a third off what a quick mapping leaves of the circuits of `python -m benchmarks logical`.
+FAR_FEWER = 0.5
 Judge = Callable[[Source], CircuitQuality]
 
 
@@ -42,28 +49,50 @@ class _Trial(NamedTuple):
     quality: CircuitQuality
 
 
-def map_variants(
-    source: Source, stages: VariantStages, judge: Judge, objective: DeliveryObjective, qiskit: Source | None
-) -> list[Source]:
-    """Return the best variants of a circuit, mapped in full: those that a quick mapping leaves better than the circuit.
+class Trials(NamedTuple):
+    """Hold a circuit and its variants after a quick mapping."""
 
-    `judge` says what a mapped circuit ends as. Where gates come first, depth above that of Qiskit's circuit counts as
-    gates, above that of a quick mapping where there is none.
+    known: _Trial
+    variants: list[_Trial]
+
+    @property
+    def are_far_apart(self) -> bool:
+        """Return whether a variant has far fewer gates than the circuit as it is, times how much deeper it is."""
+        known = self.known.quality
+        least = min((weigh_depth(trial.quality, known) for trial in self.variants), default=np.inf)
+        return self.known.mapped is not None and least <= FAR_FEWER * known.gates
+
+
+def try_variants(source: Source, quick: PassManager, judge: Judge) -> Trials:
+    """Return a circuit and its variants after a quick mapping, the circuit as it is where it has none.
+
+    `judge` says what a mapped circuit ends as.
     """
     variants = _list_variants(source.dag)
     if not variants:
-        return []
+        return Trials(_Trial(source, None, NEVER), [])
     absorbed = [_absorb_permutations(Source(dag, source.properties)) for dag in variants]
-    known, *trials = (_try(each, stages.quick, judge) for each in (source, *absorbed))
-    reference = known.quality if qiskit is None else judge(qiskit)
+    known, *trials = (_try(each, quick, judge) for each in (source, *absorbed))
+    return Trials(known, trials)
+
+
+def map_variants(
+    trials: Trials, full: PassManager, objective: DeliveryObjective, qiskit: CircuitQuality | None
+) -> list[Source]:
+    """Return the best variants of a circuit, mapped in full: those that a quick mapping leaves better than the circuit.
+
+    Where gates come first, depth above that of Qiskit's circuit counts as gates, above that of a quick mapping where
+    there is none.
+    """
+    reference = trials.known.quality if qiskit is None else qiskit
 
     def loss(trial: _Trial) -> tuple[float, ...]:
         """Return what circuits are compared by."""
         weight = weigh_depth(trial.quality, reference) if objective == "auto" else 0.0
         return weight, *rank(trial.quality, objective)
 
-    best = [trial for trial in sorted(trials, key=loss) if loss(trial) < loss(known)][:FINALISTS]
-    finished = (_finish(trial, stages.full) for trial in best)
+    best = [trial for trial in sorted(trials.variants, key=loss) if loss(trial) < loss(trials.known)][:FINALISTS]
+    finished = (_finish(trial, full) for trial in best)
     return [each for each in finished if each is not None]
 
 
@@ -82,9 +111,7 @@ def _absorb_permutations(source: Source) -> Source:
 def _try(source: Source, quick: PassManager, judge: Judge) -> _Trial:
     """Return what a circuit ends as after a quick mapping, infinitely bad where that refuses it."""
     mapped = _map(source, quick)
-    with suppress(QiskitError), catch_panics():
-        return _Trial(source, mapped, NEVER if mapped is None else judge(mapped))
-    return _Trial(source, None, NEVER)
+    return _Trial(source, mapped, NEVER if mapped is None else judge(mapped))
 
 
 def _finish(trial: _Trial, full: PassManager) -> Source | None:
