@@ -227,7 +227,11 @@ def test_kernels_name_what_their_hash_can_tell_apart():
             assert isinstance(value, kinds) or value is sum_steps, (function, name)
             assert not isinstance(value, type) or value._field_defaults == {}, (function, name)
         modules = [function.__globals__.get(name) for name in function.__code__.co_names]
-        assert {module.__name__ for module in modules if isinstance(module, ModuleType)} <= {"heapq", "math", "numpy"}, function
+        assert {module.__name__ for module in modules if isinstance(module, ModuleType)} <= {
+            "heapq",
+            "math",
+            "numpy",
+        }, function
 
 
 def test_compiling_is_announced_by_module(caplog):
