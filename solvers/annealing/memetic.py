@@ -36,7 +36,7 @@ class MemeticParams:
     on a log scale, from there up to `warm` times the median.
 
     A share `moved` of the work goes into moves of blocks of the cheapest mapping where these apply, each followed by
-    `brief` units times m^2 of annealing.
+    `brief` units times m^2 of annealing, until the part `patience` of that work has gained nothing.
     """
 
     elites: int = 12

@@ -12,7 +12,10 @@ from tiger.model.topology import Topology
 from tiger.objectives.cost import cost_of, violations
 from tiger.solvers.matching import graph_matching
 from tiger.solvers.matching.graph_matching import GraphMatching, PartialPrice, applies
-from tiger.solvers.matching.partial_matching import MatchingParams
+from tiger.solvers.matching.growth import Growth
+from tiger.solvers.matching.neighbourhoods import Neighbourhoods
+from tiger.solvers.matching.partial_matching import MatchingParams, SeedNursery
+from tiger.topologies.spec import build
 
 FAMILIES = {
     "grid": nx.grid_2d_graph(6, 7),
@@ -146,3 +149,34 @@ def test_tasks_without_a_place_cost_the_mean() -> None:
     topology = Topology(names=names, metric=DenseMetric(nx.floyd_warshall_numpy(path)))
     problem = Problem(tasks=TaskGraph(names=names, traffic=traffic), topology=topology, rule="one-to-one")
     assert PartialPrice(problem)(np.array([0, 2, -1])) == pytest.approx(2 + 9 * 8 / 9)
+
+
+def test_bug_hops_between_all_of_many_nodes_filled_the_memory() -> None:
+    """A ring of 20 tasks is looked for on 2,500 nodes, and not on 3,600, however few its tasks are."""
+    ring = sp.csr_array((np.ones(20), (np.arange(20), np.roll(np.arange(20), 1))), shape=(20, 20))
+    tasks = TaskGraph(names=tuple(map(str, range(20))), traffic=ring)
+    few, many = (Problem(tasks=tasks, topology=build(f"grid:{n}x{n}"), rule="one-to-one") for n in (50, 60))
+    assert applies(few)
+    assert not applies(many)
+
+
+@pytest.mark.parametrize(
+    ("patterns", "count", "used", "kept", "hopeless"),
+    [
+        (1, 4, 10**6, 39, True),
+        (1, 4, 10**6, 41, False),
+        (1, 4, 300, 0, False),
+        (10, 9, 10**6, 74, False),
+        (10, 10, 10**6, 74, True),
+        (10, 10, 10**6, 76, False),
+        (9, 0, 0, 0, False),
+        (10, 0, 0, 0, True),
+    ],
+)
+def test_what_keeps_few_edges_is_given_up(patterns: int, count: int, used: int, kept: int, hopeless: object) -> None:
+    """A ring of 100: 40 of its edges after four seeds of enough work, 75 after ten, and places of ten patterns."""
+    ring = Neighbourhoods.of(np.array(nx.cycle_graph(100).edges), 100)
+    empty = Growth.of(np.ones((100, 100), np.bool_), ring)
+    nursery = SeedNursery(guest=ring, target=ring, empty=empty, price=lambda _: 0.0, params=MatchingParams())
+    nursery.count, nursery.used, nursery.kept = count, used, kept
+    assert nursery.is_hopeless(patterns) == hopeless
