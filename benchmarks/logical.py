@@ -46,7 +46,7 @@ def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str,
                 continue
             say(f"{name} on {device}")
             with processor_clock():
-                found = [method(circuit, target) for method in (_qiskit, _collected, _tket, _tiger)]
+                found = [method(circuit, target) for method in (_qiskit, _collect_linear, _tket, _tiger)]
             cells = ["not installed" if each is None else f"{each.gates} ({each.depth})" for each in found]
             yield device, name, *cells, ", ".join(f"{each.seconds:.2f}" for each in found if each is not None)
 
@@ -124,7 +124,7 @@ def _of(gates: int, depth: int, _loss: float, seconds: float) -> Output:
     return Output(gates, depth, seconds)
 
 
-def _collected(circuit: QuantumCircuit, target: Target) -> Output:
+def _collect_linear(circuit: QuantumCircuit, target: Target) -> Output:
     """Run Qiskit's level 3 on linear functions that its passes collect and synthesise; the better of two methods."""
     found, begun = list[Output](), time.process_time()
     for method in METHODS:

@@ -56,7 +56,7 @@ class GraphMatching:
             return Assignment(places=start.copy())
         inst = instance_of(problem)
         guest, target = Neighbourhoods.of(ends, problem.tasks.size), Neighbourhoods.of(pairs, problem.topology.size)
-        allowed = _list_allowed(problem, inst)
+        allowed = _list_hosts(problem, inst)
         place = _embed_all(guest, target, allowed)
         found = None if place is None else complete(problem, inst, place, start)
         if place is None:
@@ -119,7 +119,7 @@ def fits(problem: Problem, ends: IntArray, pairs: IntArray) -> bool:
     return bool(np.maximum(have - room, 0).sum() <= 2 * MISSING * len(ends))
 
 
-def _list_allowed(problem: Problem, inst: Instance) -> BoolArray:
+def _list_hosts(problem: Problem, inst: Instance) -> BoolArray:
     """Return which nodes each task may have, [n, m], pinned tasks only theirs, which no other may have."""
     allowed = np.zeros((problem.tasks.size, problem.topology.size), np.bool_)
     allowed[:, problem.topology.hosts] = True

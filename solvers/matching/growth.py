@@ -154,7 +154,7 @@ def queue_up(
 
 
 @kernel
-def count_kept(guest: Neighbourhoods, target: Neighbourhoods, place: IntArray, kept: IntArray) -> int:
+def count_matches(guest: Neighbourhoods, target: Neighbourhoods, place: IntArray, kept: IntArray) -> int:
     """Enter how many edges of every vertex lie on edges of the target, `kept[n]`, and return how many do in all."""
     total = 0
     for v in range(len(place)):

@@ -8,7 +8,7 @@ import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.model.seams import Stop
-from tiger.solvers.matching.growth import Growth, count_kept, grow
+from tiger.solvers.matching.growth import Growth, count_matches, grow
 from tiger.solvers.matching.neighbourhoods import Neighbourhoods
 from tiger.solvers.matching.patterns import EarPattern, PatternSearch, Wave, build_pattern, match_pattern
 
@@ -183,7 +183,7 @@ def embed_most(
 
 def count_edges(guest: Neighbourhoods, target: Neighbourhoods, place: IntArray) -> int:
     """Return how many edges of the guest lie on edges of the target; O(edges)."""
-    return count_kept(guest, target, place, np.zeros(len(place), np.int64))
+    return count_matches(guest, target, place, np.zeros(len(place), np.int64))
 
 
 def _find_seeds(nursery: SeedNursery, seed: int, stop: Stop) -> Iterator[list[Seed]]:
@@ -243,13 +243,13 @@ def _repair(nursery: SeedNursery) -> IntArray:
     """Return places after vertices that keep fewer than half of their edges have been placed anew, while that gains."""
     guest, target, growth = nursery.guest, nursery.target, nursery.best
     best, kept = growth.place.copy(), np.zeros(len(growth.place), np.int64)
-    most, pinned = count_kept(guest, target, best, kept), nursery.empty.place >= 0
+    most, pinned = count_matches(guest, target, best, kept), nursery.empty.place >= 0
     for _ in range(nursery.params.repairs):
         loose = np.flatnonzero((2 * kept < guest.degrees) & (growth.place >= 0) & ~pinned)
         growth.owner[growth.place[loose]], growth.place[loose] = -1, -1
         growth.counts[1] = 0
         grow(guest, target, growth, -np.inf, nursery.params.growth_work * len(best))
-        total = count_kept(guest, target, growth.place, kept)
+        total = count_matches(guest, target, growth.place, kept)
         if total <= most:
             break
         best, most = growth.place.copy(), total

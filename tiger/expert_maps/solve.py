@@ -12,7 +12,7 @@ from tiger.expert_maps.search import ExpertParams, place_flat, search_experts
 from tiger.expert_maps.slots.advice import Advice, advise
 from tiger.expert_maps.slots.objective import ExpertCost, SlotProblem
 from tiger.expert_maps.slots.search import SlotAnswer, SlotParams, search_slots
-from tiger.expert_maps.slots.shared_search import PARAMS, ReshareParams, search_shared
+from tiger.expert_maps.slots.shared_search import PARAMS, ReshareParams, search_with_shares
 from tiger.expert_maps.slots.starts import order_slots
 from tiger.model.arrays import IntArray
 from tiger.model.options import narrow
@@ -45,7 +45,7 @@ def solve_request(request: ExpertInputs, watch: Callable[[Progress], None]) -> E
         if problem.batches is not None:
             given = pad_batches(request.demand.batches, problem.loads)
             shared = narrow(ReshareParams, PARAMS[problem.sharing], seed=options.seed, effort=options.effort)
-            found = search_shared(problem, given, shared, clock.stop, watch)
+            found = search_with_shares(problem, given, shared, clock.stop, watch)
         elif alone is None:
             params = narrow(SlotParams, SlotParams(), seed=options.seed, effort=options.effort)
             found = search_slots(problem, params, clock.stop, watch)

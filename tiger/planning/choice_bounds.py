@@ -47,7 +47,7 @@ def bound_choices(request: SearchInputs, incumbent: PlanIncumbent) -> None:
 def _list_choices(request: SearchInputs) -> Iterator[list[tuple[Family, list[Choice]]]]:
     """Yield all choices by families, those of the same degrees together; last the plan given if it is no such."""
     model, cluster, params, given = request.model, request.cluster, request.params, request.given
-    other = given if given is not None and request.is_searched(given) else None
+    other = given if given is not None and request.covers(given) else None
     for _, ways in groupby(families(model, cluster, params), key=lambda family: replace(family.degrees, expert=1)):
         group = []
         for family in ways:

@@ -113,7 +113,7 @@ def _judge_given_plan(request: SearchInputs, incumbent: PlanIncumbent) -> Attemp
         return None
     with incumbent.stage("given"):
         attempt = simulate_even_plan(request.layers(request.given), request.cluster, request.given)
-        if request.is_searched(request.given) and attempt.iteration_s < np.inf:
+        if request.covers(request.given) and attempt.iteration_s < np.inf:
             incumbent.keep(attempt)
     return attempt
 

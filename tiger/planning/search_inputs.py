@@ -34,7 +34,7 @@ class SearchInputs(NamedTuple):
         """Return the layers of a microbatch of a choice, as its ranks hold them."""
         return self.model.layers(choice.family.microbatch, choice.family.setup(self.params))
 
-    def is_searched(self, choice: Choice) -> bool:
+    def covers(self, choice: Choice) -> bool:
         """Return whether a choice keeps to what is asked of all plans."""
         own = {name: getattr(choice, name) for name in ("pipeline", "schedule", "virtual")}
         own |= {name: getattr(choice.family, name) for name in ("microbatch", *CHOSEN)}

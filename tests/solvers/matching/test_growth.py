@@ -65,5 +65,5 @@ def test_edges_kept_are_counted() -> None:
     """Three of four edges of a path, of which one vertex has no place."""
     path, kept = _measure(nx.path_graph(5)), np.zeros(5, np.int64)
     place = np.array([0, 1, 2, 3, -1])
-    assert growth.count_kept(path, path, place, kept) == 3
+    assert growth.count_matches(path, path, place, kept) == 3
     assert kept.tolist() == [1, 2, 2, 1, 0]

@@ -45,8 +45,8 @@ def find_run(epochs: Epochs) -> StarRun | None:
         met |= {pair for one, other in ready[centre] for pair in ((one, other), (other, one))}
         del now[centre]
     runs = [_build_run(centres[:count], leaves[:count]) for count in range(1, len(centres) + 1)]
-    best = max(runs, key=_count_saved, default=None)
-    return best if best is not None and _count_saved(best) > 0 else None
+    best = max(runs, key=_count_savings, default=None)
+    return best if best is not None and _count_savings(best) > 0 else None
 
 
 def _list_partners(epochs: Epochs, qubit: int, now: dict[int, int], met: set[tuple[At, At]]) -> list[tuple[At, At]]:
@@ -70,7 +70,7 @@ def _build_run(centres: list[int], leaves: list[list[int]]) -> StarRun:
     return StarRun([*centres, *others], leaves)
 
 
-def _count_saved(run: StarRun) -> int:
+def _count_savings(run: StarRun) -> int:
     """Return how many CX gates a run takes less on a line than gates with SWAPs do."""
     reaches = [run.reach(k) - k for k in range(len(run.leaves))]
     furthest = max(k + reach for k, reach in enumerate(reaches))

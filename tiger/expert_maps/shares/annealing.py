@@ -101,7 +101,7 @@ def anneal_shares(state: ShareState, temperature: float, proposals: int, seed: i
         given = replicas and np.random.randint(10) < REPLACE
         limit = state.total[0] - temperature * np.log(1.0 - np.random.random())
         change = SlotChange(a, NO_SLOT if given else b, board.slots[a], board.slots[b], a // size, b // size)
-        if not _is_allowed(state, change):
+        if not _keeps_limits(state, change):
             continue
         moves, price = _price_moves(state, change)
         if moves > 0 and state.moves[0] + moves > state.limits[2]:
@@ -122,7 +122,7 @@ def anneal_shares(state: ShareState, temperature: float, proposals: int, seed: i
 
 
 @inner_kernel
-def _is_allowed(state: ShareState, change: SlotChange) -> bool:
+def _keeps_limits(state: ShareState, change: SlotChange) -> bool:
     """Return whether a change leaves every expert a slot, no device with too many of one, and slots that are none."""
     e, f, copies, blank = change.e, change.f, state.limits[0], state.limits[3]
     if e in (f, blank) or f == blank or state.held[f, change.p] >= copies:

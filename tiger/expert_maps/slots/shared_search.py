@@ -61,7 +61,7 @@ PARAMS: dict[Sharing, ReshareParams] = {
 }
 
 
-def search_shared(
+def search_with_shares(
     problem: SlotProblem,
     given: Batches,
     params: ReshareParams,

@@ -41,7 +41,7 @@ def _merge(schedule: Schedule, positions: int, virtual: int, microbatches: int) 
     orders = pass_orders(schedule, positions, virtual, microbatches)
     table = ScheduleTable(positions=positions, position=[], key=[], microbatch=[], waits=[])
     ways = pipelines_of(schedule)
-    sent = _unsent(positions * virtual, ways, microbatches // ways)
+    sent = _list_sends(positions * virtual, ways, microbatches // ways)
     running = {position: _append_passes(table, sent, position, order) for position, order in enumerate(orders)}
     while running:
         # Every round runs each position up to the first pass whose message has not been sent.
@@ -77,7 +77,7 @@ def table_of(order: list[int], positions: int) -> ScheduleTable:
     )
 
 
-def _unsent(stages: int, ways: int, microbatches: int) -> dict[int, list[list[int]]]:
+def _list_sends(stages: int, ways: int, microbatches: int) -> dict[int, list[list[int]]]:
     """Return, for every kind of pass, stage and microbatch, 1 + the pass that sends its input, or NOT_SENT.
 
     The stages are those of `ways` pipelines, one after another.
