@@ -81,7 +81,7 @@ def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_d
     app.router.routes.extend(
         operations(metrics, {"database": service.jobs.ready, "workers": service.are_workers_ready})
     )
-    openapi.complete(app, used.api_keys)
+    openapi.complete(app, used.keys)
     return app
 
 

@@ -46,7 +46,7 @@ def serve(host: str, port: int) -> None:
     # The server reraises the signal that ended it; either one is a normal end.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     config = uvicorn.Config(
-        Drain(app if settings.api_keys else Local(app)),
+        Drain(app if settings.keys else Local(app)),
         http=LimitedConnection,
         # There are none here, and whatever library for them happens to be installed would read requests its own way.
         ws="none",
@@ -92,8 +92,8 @@ def _listen(host: str, port: int, settings: Settings) -> socket.socket:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (socket.gaierror, UnicodeError) as error:
         raise InputError("host", f"expected an address of this machine, got {host!r} ({error})") from None
-    if not settings.api_keys and not ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback:
-        raise InputError("host", f"expected a loopback address while TIGER_API_KEYS is not set, got {host!r}")
+    if not settings.keys and not ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback:
+        raise InputError("host", f"expected a loopback address while no keys are set, got {host!r}")
     listener = socket.socket(family, kind, protocol)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

@@ -5,20 +5,21 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, Field, ValidationError, field_validator
+from pydantic import BeforeValidator, Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from tiger.api.accounts import Accounts, read_accounts
 from tiger.api.middleware import keys, rates
 from tiger.errors import InputError
 from tiger.run.parallel import executors
 
 PREFIX = "TIGER_"
 STORES = re.compile(r"sqlite:///(?!:memory:).+|(postgres|postgresql|postgresql\+psycopg)://.+")
-SECRET = frozenset(("api_keys", "database_url"))
+SECRET = frozenset(("api_keys", "keys_file", "database_url"))
 MASK = "***"
 
 
@@ -30,6 +31,13 @@ def _split(value: object) -> object:
 def _parse_keys(value: object) -> object:
     """Return the keys that a text states."""
     return keys.parse(value) if isinstance(value, str) else value
+
+
+def _read_keys_file(value: object) -> object:
+    """Return the accounts of the file at a path, none for a blank one."""
+    if not isinstance(value, str):
+        return value
+    return read_accounts(Path(value).expanduser().absolute()) if value.strip() else Accounts()
 
 
 def _empty_to_none(value: object) -> object:
@@ -51,7 +59,8 @@ class Settings(BaseSettings):
     """Hold what an operator may set, each read from the variable `TIGER_` + its name in capitals.
 
     `data_dir` is where the service keeps its files, and `database_url` its jobs: SQLite in there unless set. With
-    `api_keys` every request needs one; without, the server listens on loopback alone. `max_*` bound a request: tasks
+    `api_keys`, or with those of the accounts in `keys_file`, every request needs one; without, the server listens on
+    loopback alone. `max_*` bound a request: tasks
     (also layers, and devices to place them on), edges of any graph, qubits of a circuit and of its device, gates,
     couplers of a device. `max_time_s` (seconds) bounds a solve, `max_wait_s` how long a request may wait for a job.
     `workers` is how many solves run side by side, `max_memory_bytes` what one worker may hold, and `executor` a Dask
@@ -67,6 +76,7 @@ class Settings(BaseSettings):
     data_dir: Path = Field(default_factory=_data_home)
     database_url: Text = Field(default=None, repr=False)
     api_keys: Annotated[tuple[keys.Key, ...], NoDecode, BeforeValidator(_parse_keys)] = Field(default=(), repr=False)
+    keys_file: Annotated[Accounts, NoDecode, BeforeValidator(_read_keys_file)] = Accounts()
     max_body_bytes: int = Field(default=4_194_304, ge=1)
     max_tasks: int = Field(default=4096, ge=1)
     max_edges: int = Field(default=200_000, ge=1)
@@ -148,6 +158,18 @@ class Settings(BaseSettings):
                 raise ValueError(f"expected origins such as https://tiger.example, got {origin!r}")
         return value
 
+    @model_validator(mode="after")
+    def _check_owners(self) -> Self:
+        """Refuse a key of an account that is among the others, too, as it would have two owners."""
+        if {key.digest for key in self.api_keys} & {key.digest for key in self.keys_file.keys}:
+            raise ValueError("expected every key once, got one of TIGER_API_KEYS in TIGER_KEYS_FILE, too")
+        return self
+
+    @property
+    def keys(self) -> tuple[keys.Key, ...]:
+        """Return all keys, those of accounts and others."""
+        return (*self.api_keys, *self.keys_file.keys)
+
     @property
     def store_url(self) -> str:
         """Return the URL of the database: the one set, else that of a SQLite file in the data folder."""
@@ -166,6 +188,7 @@ def rows(settings: Settings) -> list[tuple[str, str, str]]:
     """Return variable, value and origin of every setting, with secrets masked."""
     shown: Mapping[str, str] = {
         "api_keys": ", ".join(f"{MASK} ({key.owner})" for key in settings.api_keys) or "none",
+        "keys_file": _describe(settings.keys_file),
         "database_url": _mask(settings.store_url),
     }
     found = []
@@ -175,9 +198,16 @@ def rows(settings: Settings) -> list[tuple[str, str, str]]:
     return found
 
 
+def _describe(accounts: Accounts) -> str:
+    """Return where accounts are stated and what they are called."""
+    names = ", ".join(account.name for account in accounts.accounts)
+    return "none" if accounts.path is None else f"{accounts.path} ({names or 'no accounts'})"
+
+
 def _fault(details: ErrorDetails) -> InputError:
     """Return the error of a variable; the value of one that may be secret is not shown."""
-    name = str(details["loc"][0])
+    # What two variables state together is told of the file.
+    name = str(details["loc"][0]) if details["loc"] else "keys_file"
     reason = details["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
     complete = details["type"] == "value_error" or name in SECRET
     return InputError(_variable(name), reason if complete else f"{reason}, got {details['input']!r}")

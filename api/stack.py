@@ -28,7 +28,7 @@ def protect(app: FastAPI, settings: Settings, metrics: Metrics) -> None:
     if settings.rate or settings.max_concurrent:
         allowed = rates.parse(settings.rate) if settings.rate else []
         app.add_middleware(rates.Rates, rates=allowed, max_concurrent=settings.max_concurrent)
-    app.add_middleware(Guard, keys=settings.api_keys)
+    app.add_middleware(Guard, keys=settings.keys)
     if settings.cors_origins:
         app.add_middleware(Origins, origins=settings.cors_origins)
     app.add_middleware(RequestMetrics, metrics=metrics)

@@ -18,7 +18,7 @@ OPEN_FOLDER = "/page/"
 # Characters of a key, and of its name, which are enough of its digest to know keys apart.
 SHORTEST, LONGEST, NAME = 16, 256, 12
 WRITTEN = re.compile(r"[!-+\--~]+")
-NEEDED = "Needed where the operator has set `TIGER_API_KEYS`; one of the two headers will do."
+NEEDED = "Needed where the operator has set keys; one of the two headers will do."
 SCHEMES = {
     "key": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": NEEDED},
     "bearer": {"type": "http", "scheme": "bearer", "description": NEEDED},
@@ -28,7 +28,7 @@ CHALLENGE = {"WWW-Authenticate": 'Bearer realm="tiger"'}
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """Hold the SHA-256 digest of a key, and the name of its owner: the first 12 hexadecimal digits of that."""
+    """Hold the SHA-256 digest of a key, and the name of its owner: its account's, or the digest's first 12 digits."""
 
     digest: bytes = field(repr=False)
     owner: str
@@ -42,15 +42,20 @@ def parse(text: str) -> tuple[Key, ...]:
     stated = [part.strip() for part in text.split(",") if part.strip()]
     if text.strip() and not stated:
         raise ValueError("expected keys separated by commas, got commas alone")
+    return read_keys(stated)
+
+
+def read_keys(stated: Sequence[str], owner: str | None = None) -> tuple[Key, ...]:
+    """Return keys, of one owner where it is named; raise ValueError as `parse` does."""
     for number, key in enumerate(stated, 1):
         if not SHORTEST <= len(key) <= LONGEST:
             raise ValueError(f"expected keys of {SHORTEST} to {LONGEST} characters, got {len(key)} in key {number}")
         if not WRITTEN.fullmatch(key):
             raise ValueError(f"expected keys of visible ASCII characters, got another one in key {number}")
-    keys = tuple(Key(digest, digest.hex()[:NAME]) for digest in map(_digest, stated))
-    if len({key.owner for key in keys}) < len(keys):
+    digests = [_digest(key) for key in stated]
+    if len(set(digests)) < len(digests):
         raise ValueError("expected every key once, got one again")
-    return keys
+    return tuple(Key(digest, owner or digest.hex()[:NAME]) for digest in digests)
 
 
 def is_open(path: str) -> bool:

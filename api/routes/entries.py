@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from tiger.api.routes import assignment, experts, placement, planning
 from tiger.api.routes.admission import WorkRequest, admit
 from tiger.api.routes.document import parse
+from tiger.api.routes.files import request_file
 from tiger.api.schemas.experts import ExpertRequest
 from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.placement import PlaceRequest, PlanRequest
@@ -64,8 +66,12 @@ class Solve:
     executor: str | None = None
 
     def __call__(self, kind: str, body: bytes, watch: Callable[[Progress], None]) -> Solution:
-        """Answer a body with its report, and call `watch` with the progress of the solve."""
-        return ENTRIES[kind].answer(body, self.limits, watch, self.executor)
+        """Answer a body with its report, and call `watch` with the progress of the solve.
+
+        The request comes first of the files beside it: what is asked of an ended job is answered from both.
+        """
+        report, drafts = ENTRIES[kind].answer(body, self.limits, watch, self.executor)
+        return Solution(report, chain((request_file(body),), drafts))
 
 
 def report_on(kind: str, body: bytes, limits: Limits) -> bytes:

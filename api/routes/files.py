@@ -29,8 +29,15 @@ if TYPE_CHECKING:
 MAX_RANKS = 4096
 # The file that the pictures of an answer are drawn from.
 VIEW = "view.json"
+# The file that holds what was asked for.
+REQUEST = "request.json"
 TEXT = "text/plain"
 MEDIA_TYPES = {".csv": "text/csv", ".json": "application/json"}
+
+
+def request_file(body: bytes) -> Draft:
+    """Return the draft of the request of a job, which was checked to be JSON in UTF-8."""
+    return _draft(REQUEST, "What the job was asked for.", body.decode)
 
 
 def mapping_files(report: Report, problem: Problem) -> Iterator[Draft]:

@@ -46,15 +46,17 @@ def test_more_ranks_than_launchers_are_written_for_are_a_table(
 def test_tasks_that_take_turns_on_a_node_are_no_ranks(line: dict[str, Any]) -> None:
     """Their mapping is a table alone."""
     found = solve("assign", tasks=line, topology="grid:1", rule="levels")
-    assert [name for name in found if not name.startswith("view")] == ["mapping.csv"]
+    assert [name for name in found if not name.startswith("view")] == ["request.json", "mapping.csv"]
 
 
 def test_what_is_not_feasible_leaves_nothing(line: dict[str, Any]) -> None:
-    """There is no mapping to write."""
-    assert solve("assign", tasks=line, topology="grid:2", rule="one-to-one") == {}
-    assert solve("assign", circuit=BELL, topology="grid:2") == {}
+    """There is no mapping to write, and the request stays alone."""
+    found = solve("assign", tasks=line, topology="grid:2", rule="one-to-one")
+    assert json.loads(found.pop("request.json")) == {"tasks": line, "topology": "grid:2", "rule": "one-to-one"}
+    assert found == {}
+    assert solve("assign", circuit=BELL, topology="grid:2").keys() == {"request.json"}
     tiny = {"devices": [{"name": "x", "memory_bytes": 1}]}
-    assert solve("place", model=CHAIN, cluster=tiny) == {}
+    assert solve("place", model=CHAIN, cluster=tiny).keys() == {"request.json"}
 
 
 @pytest.mark.slow

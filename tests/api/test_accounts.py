@@ -1,0 +1,97 @@
+"""The file of accounts."""
+
+from pathlib import Path
+
+import pytest
+
+from tiger.api.accounts import Quotas
+from tiger.api.settings import load, rows
+from tiger.errors import InputError
+
+ALICE, NEXT, BOB = "alice-key-0123456789", "alice-next-0123456789", "bob-key-0123456789ab"
+SECRET = "whsec-" + "s" * 24
+FILE = f"""
+[defaults]
+queued_jobs = 200
+[accounts.alice]
+keys = ["{ALICE}", "{NEXT}"]
+webhook_secrets = ["{SECRET}"]
+running_jobs = 4
+processor_s_per_day = 0.5
+[accounts.bob]
+keys = ["{BOB}"]
+"""
+
+
+def write(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write a file of accounts and name it in the environment."""
+    path = folder / "keys.toml"
+    path.write_text(text)
+    monkeypatch.setenv("TIGER_KEYS_FILE", str(path))
+
+
+def test_accounts_have_keys_quotas_and_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both keys of an account are of one owner; quotas that it does not state are the defaults."""
+    write(tmp_path, FILE, monkeypatch)
+    monkeypatch.setenv("TIGER_API_KEYS", "another-key-of-sixteen")
+    settings = load()
+    assert [key.owner for key in settings.keys][1:] == ["alice", "alice", "bob"]
+    accounts = settings.keys_file
+    assert accounts.quotas_of("alice") == Quotas(running_jobs=4, queued_jobs=200, processor_s_per_day=0.5)
+    assert accounts.quotas_of("bob") == accounts.quotas_of(settings.keys[0].owner) == Quotas(queued_jobs=200)
+    assert (accounts.secrets_of("alice"), accounts.secrets_of("bob")) == ((SECRET,), ())
+
+
+def test_settings_show_no_key_and_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--show-config` names the file and its accounts alone, and nor does a repr show a secret."""
+    write(tmp_path, FILE, monkeypatch)
+    settings = load()
+    shown = {name: value for name, value, _ in rows(settings)}["TIGER_KEYS_FILE"]
+    assert shown == f"{tmp_path / 'keys.toml'} (alice, bob)"
+    for secret in (ALICE, NEXT, BOB, SECRET):
+        assert secret not in repr(settings) + repr(rows(settings))
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("accounts = 3", "accounts: expected a table"),
+        ("[account.alice]", "the file: expected accounts, defaults"),
+        ("[accounts.Alice]", "expected names of letters"),
+        ("[accounts.alice]", "accounts.alice.keys: expected one key or more"),
+        ("[accounts.alice]\nkeys = 'secret'", "accounts.alice.keys: expected a list of texts"),
+        ("[accounts.alice]\nkeys = ['secret']", "accounts.alice.keys: expected keys of 16 to 256"),
+        (f"[accounts.alice]\nkeys = ['{ALICE}']\nkey = 1", "accounts.alice: expected"),
+        (f"[accounts.alice]\nkeys = ['{ALICE}']\n[accounts.bob]\nkeys = ['{ALICE}']", "expected every key once"),
+        (f"[accounts.alice]\nkeys = ['{ALICE}']\nrunning_jobs = 0", "running_jobs: expected a whole number above 0"),
+        (f"[accounts.alice]\nkeys = ['{ALICE}']\nkept_bytes = 1.5", "kept_bytes: expected a whole number above 0"),
+        (f"[accounts.alice]\nkeys = ['{ALICE}']\nprocessor_s_per_day = nan", "expected a number above 0"),
+        (f"[accounts.alice]\nkeys = ['{ALICE}']\nwebhook_secrets = ['secret']", "at least 24 characters"),
+        ("keys = secret", "expected TOML"),
+    ],
+)
+def test_a_bad_file_is_refused_without_a_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, fault: str
+) -> None:
+    """The entry at fault is named."""
+    write(tmp_path, text, monkeypatch)
+    with pytest.raises(InputError, match="TIGER_KEYS_FILE") as refusal:
+        load()
+    assert fault in str(refusal.value)
+    assert ALICE not in str(refusal.value)
+    assert "'secret'" not in str(refusal.value)
+
+
+def test_a_key_has_one_owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key may not be an account's and among those without one."""
+    write(tmp_path, FILE, monkeypatch)
+    monkeypatch.setenv("TIGER_API_KEYS", BOB)
+    with pytest.raises(InputError, match="TIGER_KEYS_FILE: expected every key once"):
+        load()
+
+
+def test_a_missing_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The service does not start without the keys that it was told of."""
+    monkeypatch.setenv("TIGER_KEYS_FILE", str(tmp_path / "none.toml"))
+    with pytest.raises(InputError, match="expected a file that can be read"):
+        load()
