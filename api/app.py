@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Annotated
 
 import structlog
 from fastapi import Depends, FastAPI, Request, Response
@@ -24,11 +25,13 @@ from tiger.api.routes.page import add_page
 from tiger.api.routes.previews import PreviewRoute
 from tiger.api.routes.rebalancers import RebalancerRoutes
 from tiger.api.routes.solving import Bounds, Solving
+from tiger.api.routes.terms import read_terms
 from tiger.api.schemas.catalogue import HealthBody, SolverBody, SolversBody, TopologiesBody, TopologyBody
 from tiger.api.schemas.jobs import JobBody, JobsBody
 from tiger.api.schemas.rebalancers import DecisionBody, RebalancerBody
 from tiger.api.schemas.reports import Answer, ExpertBody, PlacementBody, PlanBody
 from tiger.api.schemas.views import FileBody, PreviewBody, ViewBody
+from tiger.api.seams.job import JobTerms
 from tiger.api.settings import Settings, load
 from tiger.api.stack import operations, protect
 
@@ -38,6 +41,7 @@ INLINE_WORKERS = 4
 NICE = 5
 # Seconds for workers to start, with kernels to compile, and between two looks at whether they are there.
 WARM_UP_S, LOOK_S = 600.0, 2.0
+Terms = Annotated[JobTerms, Depends(read_terms)]
 LOG = structlog.get_logger()
 
 
@@ -117,37 +121,39 @@ class Service:
                 task.cancel()
             await asyncio.gather(self.job_workers.stop(), self.workers.stop())
 
-    async def assign(self, request: Request) -> Response:
+    async def assign(self, request: Request, terms: Terms) -> Response:
         """Solve a mapping problem or route a circuit, and answer with the report, whether it is feasible or not.
 
-        Little work is done at once. More becomes a job, and so does every request with an Idempotency-Key: what does
+        Little work is done at once. More becomes a job, and so does every request with an Idempotency-Key or terms of
+        a job: what does
         not end within the wait is answered with the job, which goes on.
         """
-        return await self.solving.answer(request, ASSIGN)
+        return await self.solving.answer(request, ASSIGN, terms)
 
-    async def place(self, request: Request) -> Response:
+    async def place(self, request: Request, terms: Terms) -> Response:
         """Place a network on a cluster, and answer with the report, whether it is feasible or not.
 
-        Little work is done at once. More becomes a job, and so does every request with an Idempotency-Key: what does
+        Little work is done at once. More becomes a job, and so does every request with an Idempotency-Key or terms of
+        a job: what does
         not end within the wait is answered with the job, which goes on.
         """
-        return await self.solving.answer(request, PLACE)
+        return await self.solving.answer(request, PLACE, terms)
 
-    async def plan(self, request: Request) -> Response:
+    async def plan(self, request: Request, terms: Terms) -> Response:
         """Plan how a cluster trains a network, and answer with the report, whether it is feasible or not.
 
         It becomes a job unless it has a time limit that is short: what does not end within the wait is answered with
         the job, which goes on.
         """
-        return await self.solving.answer(request, PLAN)
+        return await self.solving.answer(request, PLAN, terms)
 
-    async def experts(self, request: Request) -> Response:
+    async def experts(self, request: Request, terms: Terms) -> Response:
         """Place the experts of a mixture on a cluster, and answer with the report.
 
         Loads of few layers are balanced at once. More becomes a job, and so does every request with an
         Idempotency-Key: what does not end within the wait is answered with the job, which goes on.
         """
-        return await self.solving.answer(request, EXPERTS)
+        return await self.solving.answer(request, EXPERTS, terms)
 
     async def solvers(self) -> SolversBody:
         """List the solvers that a request may name."""

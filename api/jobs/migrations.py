@@ -52,13 +52,20 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
     # A page of some states or kinds is read in its order and without a look at the rows of others.
     ("DROP INDEX tiger_jobs_page", "CREATE INDEX tiger_jobs_page ON tiger_jobs (owner, created_s, id, status, kind)"),
+    # What owners say of jobs; `priority` was the rank that small work has before other work, and remains it.
+    (
+        "ALTER TABLE tiger_jobs ADD COLUMN urgency INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE tiger_jobs ADD COLUMN tags TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE tiger_jobs ADD COLUMN webhook_url TEXT",
+    ),
 )
 
 # Columns as they are now, after the last step.
 JOBS = sa.table(
     "tiger_jobs",
     *map(sa.column, ("id", "owner", "kind", "hash", "key", "status", "progress", "problem", "server", "request_id")),
-    *(sa.column(name, sa.Integer) for name in ("priority", "token", "attempts", "cancelled")),
+    *map(sa.column, ("tags", "webhook_url")),
+    *(sa.column(name, sa.Integer) for name in ("priority", "urgency", "token", "attempts", "cancelled")),
     sa.column("report", sa.LargeBinary),
     *(sa.column(name, sa.Double) for name in ("created_s", "started_s", "ended_s")),
 )

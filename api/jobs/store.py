@@ -24,6 +24,7 @@ from tiger.api.seams.job import (
     Job,
     JobFilter,
     JobOrder,
+    JobTerms,
     KeyReusedError,
     QueueFullError,
 )
@@ -34,6 +35,7 @@ BATCH = 500
 ID = re.compile(r"[0-9a-f]{32}\Z")
 FILE_COLUMNS = ("name", "description", "media_type", "size")
 COLUMNS = ("id", "owner", "kind", "status", "created_s", "started_s", "ended_s", "progress", "problem")
+TERMS = ("urgency", "tags", "webhook_url")
 JobRow = Row[tuple[object, ...]]
 
 
@@ -174,11 +176,13 @@ class Store:
         # Rounded, so that a page's cursor states it exactly.
         created_s, job_id = round(read_clock(connection), 6), uuid.uuid4().hex
         row = sa.insert(JOBS).values(id=job_id, owner=work.owner, kind=work.kind, hash=digest)
-        row = row.values(key=work.key, request_id=work.request_id, priority=work.priority)
+        row = row.values(key=work.key, request_id=work.request_id, priority=work.rank)
+        terms = work.terms
+        row = row.values(urgency=terms.priority, tags=" ".join(terms.tags), webhook_url=terms.webhook_url)
         row = row.values(status="queued", created_s=created_s)
         connection.execute(row.values(token=0, attempts=0, cancelled=0))
         connection.execute(sa.insert(BODIES).values(id=job_id, body=work.body))
-        return Job(id=job_id, owner=work.owner, kind=work.kind, status="queued", created_s=created_s)
+        return Job(id=job_id, owner=work.owner, kind=work.kind, status="queued", created_s=created_s, terms=work.terms)
 
 
 def _batches(ids: list[str]) -> Iterator[list[str]]:
@@ -227,7 +231,7 @@ def _files_of(job_id: str, owner: str) -> tuple[sa.ColumnElement[bool], sa.Colum
 
 def _select(*more: str) -> sa.Select[tuple[object, ...]]:
     """Select the columns of a job."""
-    return sa.select(*(JOBS.c[name] for name in (*COLUMNS, *more)))
+    return sa.select(*(JOBS.c[name] for name in (*COLUMNS, *TERMS, *more)))
 
 
 def _find(connection: Connection, *where: sa.ColumnElement[bool]) -> Job | None:
@@ -239,11 +243,13 @@ def _find(connection: Connection, *where: sa.ColumnElement[bool]) -> Job | None:
 def _job(row: JobRow) -> Job:
     """Return the job that a row states."""
     fields = dict(row._mapping)
+    urgency, tags, webhook_url = (fields.pop(name) for name in TERMS)
+    terms = JobTerms(priority=cast(int, urgency), tags=tuple(str(tags).split()), webhook_url=cast(str, webhook_url))
     for name in ("progress", "problem"):
         fields[name] = json.loads(cast(str, fields[name])) if fields[name] is not None else None
     if fields.get("report") is not None:
         fields["report"] = bytes(cast(bytes, fields["report"]))
-    return Job(**fields)
+    return Job(**fields, terms=terms)
 
 
 def _read_cursor(cursor: str) -> sa.Tuple:

@@ -777,6 +777,9 @@ export interface JobBody {
   id: string;
   kind: "assign" | "place" | "plan" | "experts";
   status: "queued" | "running" | "done" | "failed" | "cancelled";
+  /** How urgent it is, from 0 to 9, which goes first. */
+  priority: number;
+  tags: string[];
   created_s: number;
   started_s: number | null;
   ended_s: number | null;
@@ -790,6 +793,9 @@ export interface JobSummary {
   id: string;
   kind: "assign" | "place" | "plan" | "experts";
   status: "queued" | "running" | "done" | "failed" | "cancelled";
+  /** How urgent it is, from 0 to 9, which goes first. */
+  priority: number;
+  tags: string[];
   created_s: number;
   started_s: number | null;
   ended_s: number | null;

@@ -51,6 +51,8 @@ JOB: JsonDict = {
     "id": "a4c6f1de",
     "kind": "assign",
     "status": "running",
+    "priority": 0,
+    "tags": ["nightly"],
     "created_s": 1.7e9,
     "started_s": 1.7e9,
     "ended_s": None,

@@ -20,10 +20,10 @@ from tiger.api.routes.owner import owner_of
 from tiger.api.routes.prefer import Preference, applied_header, preference
 from tiger.api.routes.waiting import run_while_connected, wait_until_ended
 from tiger.api.schemas.jobs import MEDIA_TYPE, encode_with_report, location
-from tiger.api.seams.job import Job, JobOrder, Jobs
+from tiger.api.seams.job import USUAL_TERMS, Job, JobOrder, Jobs, JobTerms
 
 RETRY_AFTER = {"Retry-After": "1"}
-# Priorities in the queue of jobs, of which the least goes first: small work, work that a client waits for, any other.
+# Ranks of jobs of one priority, of which the least goes first: small work, work that a client waits for, any other.
 SMALL, AWAITED, DEFERRED = 1, 5, 10
 # Seconds after which work that seemed small becomes a job, so that it does not keep other small work waiting.
 INLINE_S = 3.0
@@ -44,19 +44,20 @@ class Solving:
         self.inline, self.jobs, self.bounds = inline, jobs, bounds
         self.bodies, self.checks = Bodies(bounds.max_body_bytes), Checks(inline.workers, inline.limits)
 
-    async def answer(self, request: Request, entry: Entry) -> Response:
+    async def answer(self, request: Request, entry: Entry, terms: JobTerms = USUAL_TERMS) -> Response:
         """Check a request, and answer it with its report or with its job."""
         async with self.bodies.read(request) as body:
-            return await self._answer_body(request, entry, body)
+            return await self._answer_body(request, entry, body, terms)
 
-    async def _answer_body(self, request: Request, entry: Entry, body: bytes) -> Response:
+    async def _answer_body(self, request: Request, entry: Entry, body: bytes, terms: JobTerms) -> Response:
         """Answer a request whose body has been read."""
         key = idempotency.key_of(request.headers.getlist(idempotency.NAME))
         prefer = preference(request.headers.getlist("prefer"), self.bounds.max_wait_s)
         deadline = asyncio.get_running_loop().time() + prefer.patience_s
         work = await run_while_connected(request, self.checks.check(entry.check, body))
         small = work is not None and is_small(work)
-        inline_s = 0.0 if key is not None or prefer.at_once else min(prefer.patience_s, INLINE_S)
+        as_job = prefer.at_once or key is not None or terms != USUAL_TERMS
+        inline_s = 0.0 if as_job else min(prefer.patience_s, INLINE_S)
         if inline_s and small:
             report = partial(report_on, entry.kind)
             answer = await run_while_connected(request, self.inline.answer(report, body, inline_s))
@@ -68,8 +69,9 @@ class Solving:
             body=body,
             owner=owner_of(request),
             key=key,
-            priority=awaited if prefer.patience_s else DEFERRED,
+            rank=awaited if prefer.patience_s else DEFERRED,
             request_id=getattr(request.state, "request_id", None),
+            terms=terms,
         )
         return _answer(await self._store(request, job, deadline), prefer)
 

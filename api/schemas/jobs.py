@@ -30,6 +30,8 @@ class JobSummary(BaseModel):
     id: str
     kind: Kind
     status: Status
+    priority: int = Field(description="How urgent it is, from 0 to 9, which goes first.")
+    tags: list[str]
     created_s: float
     started_s: float | None
     ended_s: float | None
@@ -66,6 +68,8 @@ def summary(job: Job) -> dict[str, object]:
         "id": job.id,
         "kind": job.kind,
         "status": job.status,
+        "priority": job.terms.priority,
+        "tags": list(job.terms.tags),
         "created_s": job.created_s,
         "started_s": job.started_s,
         "ended_s": job.ended_s,

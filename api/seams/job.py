@@ -12,7 +12,21 @@ Kind = Literal["assign", "place", "plan", "experts"]
 Status = Literal["queued", "running", "done", "failed", "cancelled"]
 # Where a page of jobs ends: the time and the id of its last one.
 CURSOR = re.compile(r"^([0-9]{1,12}(?:\.[0-9]{1,12})?)-([0-9a-f]{32})$")
+# A tag of a job.
+TAG = re.compile(r"[A-Za-z0-9._:/-]{1,64}")
 ENDED: tuple[Status, ...] = ("done", "failed", "cancelled")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobTerms:
+    """Hold what its owner says of a job: its priority, 0 to 9, of which 9 goes first, tags, and whom to tell."""
+
+    priority: int = 0
+    tags: tuple[str, ...] = ()
+    webhook_url: str | None = None
+
+
+USUAL_TERMS = JobTerms()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +36,7 @@ class Job:
     `owner` is the name of the key that submitted it, "" without keys. Times are seconds since the epoch. `progress` has
     the stage, the best cost so far, the bound and the fraction done, each None where unknown. `report` is strict JSON:
     of a done job, and of one that was cancelled or ran out of time the best found so far, if anything was. `problem` is
-    the problem document of a failed job.
+    the problem document of a failed job. `terms` are what its owner says of it.
     """
 
     id: str
@@ -35,6 +49,7 @@ class Job:
     progress: Mapping[str, object] | None = None
     report: bytes | None = None
     problem: Mapping[str, object] | None = None
+    terms: JobTerms = USUAL_TERMS
 
     @property
     def ended(self) -> bool:
@@ -44,7 +59,9 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobOrder:
-    """Hold what is to be done: the checked body of a request, of which kind, how urgent (1 is most), for whom.
+    """Hold what is to be done: the checked body of a request, of which kind, for whom, and what that says of the job.
+
+    Among jobs of one priority of their owners the least `rank` goes first.
 
     `key` is the Idempotency-Key: the same key of the same owner with the same body is the same job. `request_id` is the
     number of the request, by which the log can be searched.
@@ -54,8 +71,9 @@ class JobOrder:
     body: bytes
     owner: str = ""
     key: str | None = None
-    priority: int = 10
+    rank: int = 10
     request_id: str | None = None
+    terms: JobTerms = USUAL_TERMS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

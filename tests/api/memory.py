@@ -78,10 +78,11 @@ class MemoryJobs:
         if sum(not job.ended for job in self._jobs.values()) >= self.most:
             raise QueueFullError
         job = Job(id=uuid.uuid4().hex, owner=work.owner, kind=work.kind, status="queued", created_s=time.time())
+        job = replace(job, terms=work.terms)
         self._jobs[job.id] = job
         if work.key is not None:
             self._keys[work.owner, work.key] = work, job.id
-        self._queue.put_nowait((work.priority, next(self._number), job.id, work))
+        self._queue.put_nowait((work.rank, next(self._number), job.id, work))
         return job
 
     async def get(self, job_id: str, owner: str) -> Job | None:

@@ -32,7 +32,7 @@ def test_the_most_urgent_is_done_first(loop: asyncio.Runner) -> None:
 
     async def scenario() -> list[Status]:
         async with keep_jobs(desk := Desk()) as jobs:
-            made = [await jobs.submit(work(priority=priority)) for priority in (10, 1, 10)]
+            made = [await jobs.submit(work(rank=rank)) for rank in (10, 1, 10)]
             for turn in range(2):
                 await settle()
                 desk.asked[turn].set_result(b"{}")

@@ -9,11 +9,11 @@ from tiger.cli.app import run
 def test_without_keys_only_this_machine_is_served(
     host: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The message names the option and the variable that would open it."""
+    """The message names the option and what would open it."""
     monkeypatch.delenv("TIGER_API_KEYS", raising=False)
     assert run(["serve", "--host", host, "--port", "0"]) == 2
     error = capsys.readouterr().err
-    assert error == f"tiger: error: host: expected a loopback address while TIGER_API_KEYS is not set, got {host!r}\n"
+    assert error == f"tiger: error: host: expected a loopback address while no keys are set, got {host!r}\n"
 
 
 def test_the_settings_are_a_table(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

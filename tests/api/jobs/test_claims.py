@@ -65,7 +65,7 @@ def test_a_lease_is_claimed_once(ann: Claims, bob: Claims, lease: Lease) -> None
 
 def test_the_most_urgent_and_then_oldest_is_claimed_first(ann: Claims, store: Store) -> None:
     """Whatever else waits."""
-    ids = [store.insert(JobOrder(kind="assign", body=b"{}", priority=priority))[0].id for priority in (9, 1, 9, 1)]
+    ids = [store.insert(JobOrder(kind="assign", body=b"{}", rank=rank))[0].id for rank in (9, 1, 9, 1)]
     claims = [ann.claim_next() for _ in ids]
     assert [claim and claim.lease.job_id for claim in claims] == [ids[1], ids[3], ids[0], ids[2]]
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from tests.api.jobs.older import insert_as_before
 from tiger.api.jobs import migrations
 from tiger.api.jobs.claims import Claim, Claims, Lease
 from tiger.api.jobs.engine import DurableJobs
@@ -204,9 +205,9 @@ def test_jobs_of_the_version_before_are_done_once(
         name = own._server.name
         rows = [("queued", None, None), ("queued", 1.0, None), ("running", 1.0, name), ("running", 1.0, "gone")]
         for n, (status, enqueued_s, server) in enumerate(rows):
-            job, _ = own._store.insert(work(n=n, log=str(tmp_path / "log")))
+            job_id = insert_as_before(own._database, work(n=n, log=str(tmp_path / "log")))
             with own._database.begin() as connection:
-                changed = {"id": job.id, "status": status, "enqueued_s": enqueued_s, "server": server}
+                changed = {"id": job_id, "status": status, "enqueued_s": enqueued_s, "server": server}
                 values = "status = :status, enqueued_s = :enqueued_s, server = :server, attempts = 1"
                 connection.execute(sa.text(f"UPDATE tiger_jobs SET {values} WHERE id = :id"), changed)
         # As a server that is killed, it puts nothing back.

@@ -16,9 +16,9 @@ from tiger.api.seams.job import Job, JobOrder, KeyReusedError, QueueFullError
 from tiger.errors import InputError
 
 
-def work(key: str | None = None, owner: str = "", priority: int = 10, **asked: object) -> JobOrder:
+def work(key: str | None = None, owner: str = "", rank: int = 10, **asked: object) -> JobOrder:
     """Return work for the toy."""
-    return JobOrder(kind="assign", body=json.dumps(asked).encode(), key=key, owner=owner, priority=priority)
+    return JobOrder(kind="assign", body=json.dumps(asked).encode(), key=key, owner=owner, rank=rank)
 
 
 async def run_all(jobs: DurableJobs, *works: JobOrder) -> list[Job]:
@@ -193,7 +193,7 @@ def test_the_urgent_come_first(loop: Runner, jobs: DurableJobs) -> None:
 
     async def story() -> list[Job]:
         hold = [await begin(jobs, work(sleep=300, polite=1)) for _ in range(2)]
-        waits = [await jobs.submit(work(priority=p, sleep=0.1)) for p in (9, 9, 5, 5, 1, 1)]
+        waits = [await jobs.submit(work(rank=p, sleep=0.1)) for p in (9, 9, 5, 5, 1, 1)]
         await asyncio.sleep(0.3)
         for job in hold:
             await jobs.cancel(job.id, "")

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from tests.api.jobs.older import insert_as_before
 from tiger.api.jobs import migrations
 from tiger.api.jobs.claims import Claims
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.store import Store
-from tiger.api.seams.job import JobFilter, JobOrder
+from tiger.api.seams.job import USUAL_TERMS, JobFilter, JobOrder
 from tiger.errors import InputError
 
 MORE = ("ALTER TABLE tiger_jobs ADD COLUMN more TEXT", "CREATE INDEX tiger_more ON tiger_jobs (more)")
@@ -60,14 +61,15 @@ def test_the_pages_of_an_older_version_are_read_by_their_new_index(
     with monkeypatch.context() as older:
         older.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:7])
         empty.prepare()
-    job, _ = Store(empty, 9).insert(JobOrder(kind="plan", body=b"{}"))
+    job_id = insert_as_before(empty, JobOrder(kind="plan", body=b"{}"))
     empty.prepare()
     (index,) = (
         each for each in sa.inspect(empty.engine).get_indexes("tiger_jobs") if each["name"] == "tiger_jobs_page"
     )
     assert index["column_names"] == ["owner", "created_s", "id", "status", "kind"]
     found, _ = Store(empty, 9).page("", None, 5, JobFilter(statuses=("queued",), kinds=("plan",)))
-    assert found == (job,)
+    assert [job.id for job in found] == [job_id]
+    assert found[0].terms == USUAL_TERMS
 
 
 def test_a_newer_database_is_refused(empty: Database, monkeypatch: pytest.MonkeyPatch) -> None:

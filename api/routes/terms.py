@@ -1,0 +1,61 @@
+"""What a request says of its job beside the work: how urgent it is, its tags, and whom to tell of its end."""
+
+import re
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from fastapi import Header, Query
+
+from tiger.api.middleware.problems import FieldError, Problem, RefusedError
+from tiger.api.seams.job import TAG, JobTerms
+
+# Tags of a job, and characters of the address that is told.
+MOST_TAGS, LONGEST_URL = 16, 2000
+Priority = Annotated[int, Query(ge=0, le=9, description="How urgent the job is, from 0 to 9, which goes first.")]
+Tags = Annotated[
+    list[str],
+    Query(
+        max_length=MOST_TAGS,
+        description="A tag of the job, by which `GET /jobs` finds it: 1 to 64 letters, digits, `.`, `_`, `:`, `/` and "
+        "`-`; repeat it for several.",
+    ),
+]
+Webhook = Annotated[
+    str | None,
+    Header(
+        alias="Webhook-URL",
+        description="Address that is told of the end of the job, by https and signed; the operator has to allow its "
+        "host, and the account needs a secret.",
+    ),
+]
+
+
+def read_terms(
+    priority: Priority = 0,
+    tag: Tags = [],  # noqa: B006 (which FastAPI copies)
+    webhook_url: Webhook = None,
+) -> JobTerms:
+    """Return what a request says of its job; raise RefusedError (422) for a tag or an address that cannot be one."""
+    for text in tag:
+        if not TAG.fullmatch(text):
+            raise _refuse("tag", "expected tags of 1 to 64 letters, digits, '.', '_', ':', '/' and '-'")
+    if webhook_url is not None:
+        _check_url(webhook_url)
+    return JobTerms(priority=priority, tags=tuple(dict.fromkeys(tag)), webhook_url=webhook_url)
+
+
+def _check_url(url: str) -> None:
+    """Refuse what is not an address by https without a name and a password in it."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise _refuse("Webhook-URL", "expected an address such as https://hooks.example/tiger") from None
+    plain = re.fullmatch(r"[!-~]+", url) and len(url) <= LONGEST_URL and port != 0
+    if not (plain and parts.scheme == "https" and parts.hostname and parts.username is None and not parts.fragment):
+        raise _refuse("Webhook-URL", "expected an address such as https://hooks.example/tiger, without a password")
+
+
+def _refuse(name: str, reason: str) -> RefusedError:
+    """Return the refusal of a parameter or a header."""
+    return RefusedError(Problem(422, f"#/{name}: {reason}", (FieldError(f"#/{name}", reason),)))
