@@ -14,6 +14,7 @@ from fastapi_offline import FastAPIOffline
 from tiger import __version__
 from tiger.api import openapi
 from tiger.api.factory import JobsFactory, limits_of, make_durable_jobs
+from tiger.api.middleware import audit
 from tiger.api.middleware.metrics import Metrics
 from tiger.api.middleware.parameters import refuse_unknown_parameters
 from tiger.api.pool.processes import Workers, prepare
@@ -112,10 +113,12 @@ class Service:
         warming = [asyncio.create_task(self._keep_warm(pool)) for pool in (self.workers, self.job_workers)]
         try:
             await self.jobs.start()
+            audit.record("start_server", "tiger", "done")
             try:
                 yield
             finally:
                 await self.jobs.stop()
+                audit.record("stop_server", "tiger", "done")
         finally:
             for task in warming:
                 task.cancel()

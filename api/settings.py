@@ -67,6 +67,7 @@ class Settings(BaseSettings):
     cluster whose workers share in large solves. `max_jobs` may wait at once; ended ones are kept for `retention_days`,
     and so are `max_rebalancers` at most after their last step.
     `rate`, such as `600/minute`, and `max_concurrent` bound the requests of one key, or of one address without keys.
+    With `audit_reads` the audit has requests, too, that change nothing.
     `trusted_proxies` are the addresses that may state the client's address, and `cors_origins` the origins
     whose pages may ask. `enable_dwave` lets requests name D-Wave's solvers, at the cost of the operator's account.
     """
@@ -95,6 +96,7 @@ class Settings(BaseSettings):
     max_concurrent: Annotated[int | None, BeforeValidator(_empty_to_none)] = Field(default=None, ge=1)
     trusted_proxies: Texts = ()
     cors_origins: Texts = ()
+    audit_reads: bool = False
     enable_dwave: bool = False
 
     @field_validator("data_dir")

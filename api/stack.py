@@ -6,8 +6,9 @@ from fastapi import FastAPI
 from starlette.routing import BaseRoute
 
 from tiger.api.middleware import problems, rates
+from tiger.api.middleware.audit import AuditLog
 from tiger.api.middleware.headers import Headers
-from tiger.api.middleware.keys import Guard
+from tiger.api.middleware.keys import Guard, Mask
 from tiger.api.middleware.log import RequestLog
 from tiger.api.middleware.metrics import Metrics, RequestMetrics
 from tiger.api.middleware.origins import Origins
@@ -19,8 +20,8 @@ from tiger.api.settings import Settings
 def protect(app: FastAPI, settings: Settings, metrics: Metrics) -> None:
     """Add the middleware to an application, and have every error answered by a problem document.
 
-    From the outside in: number and headers, log, figures, other origins, keys, rates. Refusals are therefore measured
-    and logged, and requests without a key do not count towards the rates of others. The last one added is the
+    From the outside in: number and headers, log, audit, figures, other origins, keys, rates. Refusals are therefore
+    measured and logged, and requests without a key do not count towards the rates of others. The last one added is the
     outermost.
     """
     for kind in problems.HANDLED:
@@ -32,8 +33,10 @@ def protect(app: FastAPI, settings: Settings, metrics: Metrics) -> None:
     if settings.cors_origins:
         app.add_middleware(Origins, origins=settings.cors_origins)
     app.add_middleware(RequestMetrics, metrics=metrics)
-    app.add_middleware(RequestLog)
-    app.add_middleware(Headers)
+    app.add_middleware(AuditLog, reads=settings.audit_reads)
+    mask = Mask(settings.keys)
+    app.add_middleware(RequestLog, mask=mask)
+    app.add_middleware(Headers, mask=mask)
 
 
 def operations(metrics: Metrics, parts: Mapping[str, readiness.Ready]) -> list[BaseRoute]:

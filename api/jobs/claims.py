@@ -33,7 +33,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Hold the lease of a job, what it asks, how often it was begun, how old it is, and the request it came with."""
+    """Hold the lease of a job, what it asks, how often it was begun, how old it is, its request's number and owner."""
 
     lease: Lease
     kind: Kind
@@ -41,6 +41,7 @@ class Claim:
     attempts: int
     age_s: float
     request_id: str | None
+    owner: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +78,7 @@ class Claims:
             update = sa.update(JOBS).where(JOBS.c.id == first)
             update = update.values(status="running", server=self.server, attempts=JOBS.c.attempts + 1)
             update = update.values(started_s=sa.func.coalesce(JOBS.c.started_s, now_s))
-            names = ("id", "token", "kind", "attempts", "created_s", "request_id")
+            names = ("id", "token", "kind", "attempts", "created_s", "request_id", "owner")
             row = connection.execute(update.returning(*(JOBS.c[name] for name in names))).one_or_none()
             if row is None:
                 return None
@@ -85,7 +86,8 @@ class Claims:
             body = connection.execute(sa.select(BODIES.c.body).where(BODIES.c.id == row.id)).scalar_one_or_none()
             note(lease)
         # A row without a body fails as bad input, and must not keep those behind it waiting.
-        return Claim(lease, row.kind, bytes(body or b""), row.attempts, max(0.0, now_s - row.created_s), row.request_id)
+        age_s = max(0.0, now_s - row.created_s)
+        return Claim(lease, row.kind, bytes(body or b""), row.attempts, age_s, row.request_id, row.owner)
 
     def touch(self, lease: Lease, progress: Mapping[str, object] | None) -> Instruction:
         """Write how far a run has come, if that is new, and return its instruction."""

@@ -11,6 +11,7 @@ from tiger.api.jobs.heartbeats import Heartbeats
 from tiger.api.jobs.rebalancer_store import RebalancerStore
 from tiger.api.jobs.store import Store
 from tiger.api.jobs.worker_context import WorkerContext
+from tiger.api.middleware import audit
 
 DAY_S = 86_400.0
 # Seconds between two deletions of old jobs, whose age is counted in days.
@@ -60,6 +61,7 @@ class Maintenance:
         """Delete old jobs and rebalancers, and give the room of all that is deleted back to the disk."""
         while old := self.store.list_expired(self.context.settings.keep_days * DAY_S, BATCH):
             self.store.delete(old)
+            audit.record("delete_expired_jobs", "tiger", "done", count=len(old))
         while self.rebalancers.delete_expired():
             pass
         while self.store.database.shrink():

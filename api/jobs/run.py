@@ -14,6 +14,7 @@ from structlog.contextvars import bound_contextvars
 from tiger.api.jobs.claims import Claim, Outcome
 from tiger.api.jobs.ipc import RunningSolve, solve_over_ipc
 from tiger.api.jobs.worker_context import Answer, Parts, WorkerContext
+from tiger.api.middleware import audit
 from tiger.api.middleware.problems import problem_of
 from tiger.api.pool.processes import SolverLostError
 from tiger.api.seams.files import JobDelivery
@@ -136,6 +137,7 @@ class Run:
         """Write the outcome of a job."""
         if await self._retry(self.context.claims.finish, self.lease, outcome):
             LOG.info("job ended", status=outcome.status, seconds=round(time.monotonic() - self.begun_s, 6))
+            audit.record("end_job", self.claim.owner or None, outcome.status, resource=self.lease.job_id)
         else:
             LOG.warning("job was taken over before its result came")
 

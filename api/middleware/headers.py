@@ -8,6 +8,9 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.contextvars import bound_contextvars
 
+from tiger.api.middleware.keys import Mask
+
+NO_KEYS = Mask()
 NUMBER = re.compile(r"[A-Za-z0-9._-]{1,64}")
 SECURITY = {
     "X-Content-Type-Options": "nosniff",
@@ -28,15 +31,15 @@ DOCUMENTATION_POLICY = (
 class Headers:
     """Number every request, in the log and in its answer, and tell browsers to keep and run nothing."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+    def __init__(self, app: ASGIApp, mask: Mask = NO_KEYS) -> None:
+        self.app, self.mask = app, mask
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on with its number in `state`: the one it came with where that is a plain word."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        number = _number(scope)
+        number = self._number(scope)
         scope.setdefault("state", {})["request_id"] = number
 
         async def send_tagged(message: Message) -> None:
@@ -47,11 +50,11 @@ class Headers:
         with bound_contextvars(request_id=number):
             await self.app(scope, receive, send_tagged)
 
-
-def _number(scope: Scope) -> str:
-    """Return the number that a request came with, or a new one."""
-    sent = Read(scope=scope).getlist("x-request-id")
-    return sent[0] if len(sent) == 1 and NUMBER.fullmatch(sent[0]) else uuid.uuid4().hex
+    def _number(self, scope: Scope) -> str:
+        """Return the number that a request came with, or a new one, also in place of a key, which would be logged."""
+        sent = Read(scope=scope).getlist("x-request-id")
+        good = len(sent) == 1 and NUMBER.fullmatch(sent[0]) and self.mask.hide(scope, sent[0]) == sent[0]
+        return sent[0] if good else uuid.uuid4().hex
 
 
 def tag(headers: MutableHeaders, number: str) -> None:

@@ -23,6 +23,8 @@ SCHEMES = {
     "key": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": NEEDED},
     "bearer": {"type": "http", "scheme": "bearer", "description": NEEDED},
 }
+# What stands for a key in the log, and what may be one in a path.
+HIDDEN, WORD = "***", re.compile(rf"[^/?&=\s]{{{SHORTEST},{LONGEST}}}")
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="tiger"'}
 
 
@@ -32,6 +34,11 @@ class Key:
 
     digest: bytes = field(repr=False)
     owner: str
+
+    @property
+    def digits(self) -> str:
+        """Return what tells the key from others in a log, and is of no use to who would guess it."""
+        return self.digest.hex()[:NAME]
 
 
 def parse(text: str) -> tuple[Key, ...]:
@@ -71,24 +78,23 @@ class Guard:
         self.keys = tuple(keys)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on with its owner in `state`, "" where no keys are set."""
+        """Pass a request on with its owner and the digits of its key in `state`, "" and None where no keys are set."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
-        owner = self._owner(scope)
+        key = self._find_key(scope) if self.keys else None
+        owner = key.owner if key is not None else "" if not self.keys else None
         if owner is None and scope["type"] == "http" and not is_open(scope["path"]):
             await refuse(_make_problem(scope), scope, receive, send)
             return
         if owner is None and scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
             return
-        scope.setdefault("state", {})["owner"] = owner or ""
+        scope.setdefault("state", {}).update(owner=owner or "", key=None if key is None else key.digits)
         await self.app(scope, receive, send)
 
-    def _owner(self, scope: Scope) -> str | None:
-        """Return the name of the key that a request sends, None without a good one."""
-        if not self.keys:
-            return ""
+    def _find_key(self, scope: Scope) -> Key | None:
+        """Return the key that a request sends, None without a good one."""
         sent = _sent_keys(scope)
         if len(sent) != 1:
             return None
@@ -96,8 +102,23 @@ class Guard:
         # Every key is compared, so that the time tells nothing of which one was close.
         for key in self.keys:
             if hmac.compare_digest(key.digest, digest):
-                found = key.owner
+                found = key
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """Find keys in what a client may choose and the log shows: those that are set, and those that it sends."""
+
+    keys: Sequence[Key] = ()
+
+    def hide(self, scope: Scope, text: str) -> str:
+        """Return a text of a request without the keys in it."""
+        for sent in sorted(_sent_keys(scope), key=len, reverse=True):
+            if len(sent) >= SHORTEST:
+                text = text.replace(sent, HIDDEN)
+        known = {key.digest for key in self.keys}
+        return WORD.sub(lambda word: HIDDEN if _digest(word[0]) in known else word[0], text) if known else text
 
 
 def _sent_keys(scope: Scope) -> set[str]:

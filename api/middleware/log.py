@@ -8,6 +8,7 @@ import time
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from tiger.api.middleware.keys import Mask
 from tiger.api.middleware.problems import Problem, problem_of
 from tiger.api.seams.job import DatabaseDownError
 from tiger.errors import InputError
@@ -15,6 +16,7 @@ from tiger.errors import InputError
 ENDING = Problem(503, "The server is shutting down; ask again.", headers={"Retry-After": "5"})
 # Characters of a method or a path in the log.
 LONGEST = 200
+NO_KEYS = Mask()
 STEPS: list[structlog.typing.Processor] = [
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_log_level,
@@ -35,8 +37,8 @@ def configure() -> None:
 class RequestLog:
     """Time and log every request, and answer for whatever nothing further in has answered for."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+    def __init__(self, app: ASGIApp, mask: Mask = NO_KEYS) -> None:
+        self.app, self.mask = app, mask
         self.log = structlog.get_logger()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -45,7 +47,7 @@ class RequestLog:
             await self.app(scope, receive, _with_reason(send))
             return
         began, status = time.perf_counter(), 0
-        about = {"method": scope["method"][:LONGEST], "path": scope["path"][:LONGEST]}
+        about = {"method": scope["method"][:LONGEST], "path": self.mask.hide(scope, scope["path"])[:LONGEST]}
 
         async def send_and_note(message: Message) -> None:
             nonlocal status

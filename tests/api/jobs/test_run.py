@@ -43,7 +43,9 @@ def log_of(lines: Lines, job: Job) -> list[tuple[str, str | None]]:
     """Return event and status of what was logged of a job, all of it with its kind and the request's number."""
     of = [line for line in lines() if line.get("job_id") == job.id]
     assert {(line["kind"], line["request_id"]) for line in of if line["event"] != "job cancelled"} == {("place", "r.1")}
-    return [(line["event"], line.get("status")) for line in of]
+    ends = [(line["who"], line["resource"], line["outcome"]) for line in of if line["event"] == "audit"]
+    assert ends == [(job.owner or None, job.id, line["status"]) for line in of if line["event"] == "job ended"]
+    return [(line["event"], line.get("status")) for line in of if line["event"] != "audit"]
 
 
 @pytest.mark.slow
@@ -51,7 +53,7 @@ def test_begin_and_end_are_logged(lines: Lines, loop: Runner, jobs: DurableJobs)
     """With the request that it came with, and the seconds that it took."""
     job = loop.run(run_to_end(jobs, n=1))
     assert log_of(lines, job) == [("job begun", None), ("job ended", "done")]
-    begun, end = (line for line in lines() if line.get("job_id") == job.id)
+    begun, end, _ = (line for line in lines() if line.get("job_id") == job.id)
     assert (begun["attempt"], begun["age_s"] >= 0) == (1, True)
     assert end["seconds"] > 0
 

@@ -81,7 +81,9 @@ def test_an_answer_under_way_is_not_begun_again(lines: Lines, end: BaseException
         sent.append(message["type"])
 
     with contextlib.suppress(asyncio.CancelledError):
-        asyncio.run(log.RequestLog(break_off)({"type": "http", "method": "GET", "path": "/"}, mock.Mock(), send))
+        asyncio.run(
+            log.RequestLog(break_off)({"type": "http", "headers": [], "method": "GET", "path": "/"}, mock.Mock(), send)
+        )
     assert sent == ["http.response.start"]
     assert [entry["status"] for entry in lines() if entry["event"] == "request"] == [200]
 
