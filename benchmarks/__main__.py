@@ -34,6 +34,7 @@ from benchmarks import (
     anytime,
     bounds,
     browser,
+    calculon_plans,
     chains,
     circuits,
     cold,
@@ -128,6 +129,7 @@ MODULES = (
     online,
     dynamic,
     plans,
+    calculon_plans,
     sweeps,
     published,
     plans_published,
@@ -157,6 +159,7 @@ FOLDERS = {
     "chains": "profiles",
     "operators": "graphs",
     "scale": "graphs",
+    "calculon_plans": "calculon",
 }
 ROOT = Path(__file__).parent.parent
 # The commands and packages that tables compare with, and leave out where they are missing.
@@ -171,6 +174,7 @@ PEERS = {
     "hypergraphs": ("mtkahypar",),
     "online": ("optuna",),
     "plans_published": ("aiconfigurator_core", "pyarrow"),
+    "calculon_plans": ("psutil",),
 }
 # Where a peer comes from that has another name there, or from elsewhere than `pip install`.
 SOURCES = {
@@ -196,13 +200,16 @@ def main() -> int:
     parser.add_argument(
         "--records", type=Path, default=os.environ.get("TIGER_RECORDS"), help="folder of dre* and tai*e"
     )
+    parser.add_argument(
+        "--calculon", type=Path, default=os.environ.get("TIGER_CALCULON"), help="checkout of calculon-ai/calculon"
+    )
     parser.add_argument("--minutes", type=float, default=30.0, help="how long a soak is (default: 30)")
     parser.add_argument("--before", type=cold.checkout, help="another checkout, which cold is compared with")
     parser.add_argument("--print", action="store_true", help="leave the pages as they are")
     args = parser.parse_args()
     folders = {
         name: Path(folder)
-        for name in ("data", "circuits", "profiles", "graphs", "records")
+        for name in ("data", "circuits", "profiles", "graphs", "records", "calculon")
         if (folder := getattr(args, name))
     }
     for name, folder in folders.items():
