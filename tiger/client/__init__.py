@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tiger.client.job import RemoteJob
     from tiger.client.rebalancer import RemoteRebalancer
     from tiger.client.requests import Asked, assignment, circuit_layout, expert_placement, placement, planning
+    from tiger.client.usage import KeyUsage, QuotaUse
     from tiger.errors import InputError
 
 _HOMES = {
@@ -27,9 +28,11 @@ _HOMES = {
     "InputError": "tiger.errors",
     "JobCancelledError": "tiger.client.errors",
     "Patience": "tiger.client.connection",
+    "QuotaUse": "tiger.client.usage",
     "RemoteJob": "tiger.client.job",
     "RemoteRebalancer": "tiger.client.rebalancer",
     "ServiceError": "tiger.client.errors",
+    "KeyUsage": "tiger.client.usage",
     "assignment": "tiger.client.requests",
     "circuit_layout": "tiger.client.requests",
     "expert_placement": "tiger.client.requests",
@@ -42,7 +45,9 @@ __all__ = [
     "Client",
     "InputError",
     "JobCancelledError",
+    "KeyUsage",
     "Patience",
+    "QuotaUse",
     "RemoteJob",
     "RemoteRebalancer",
     "ServiceError",

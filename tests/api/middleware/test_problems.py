@@ -11,8 +11,8 @@ from starlette.requests import ClientDisconnect
 from tiger.api.middleware.problems import Problem, RefusedError, excerpt, of_fields, problem_of
 from tiger.api.pool.processes import SolverLostError
 from tiger.api.schemas.assignment import AssignRequest
-from tiger.api.seams.job import DatabaseDownError, DiskFullError, KeyReusedError, QueueFullError
-from tiger.api.seams.rebalancer import RebalancersFullError
+from tiger.api.seams.job import DatabaseDownError, DiskFullError, KeyReusedError
+from tiger.api.seams.quota import QueueFullError, RebalancersFullError
 from tiger.errors import InputError
 
 
@@ -27,8 +27,8 @@ from tiger.errors import InputError
         (ClientDisconnect(), 499),
         (KeyError("x"), 500),
         (KeyReusedError(), 422),
-        (QueueFullError(), 429),
-        (RebalancersFullError(), 429),
+        (QueueFullError("jobs", 9, 9), 429),
+        (RebalancersFullError("rebalancers", 9, 9), 429),
         (DatabaseDownError("/secret"), 503),
         (DiskFullError("/secret"), 503),
     ],
@@ -107,7 +107,8 @@ def test_names_in_a_pointer_are_escaped() -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [QueueFullError(), DatabaseDownError("/secret"), DiskFullError("/secret"), SolverLostError("gone")]
+    "error",
+    [QueueFullError("jobs", 9, 9), DatabaseDownError("/secret"), DiskFullError("/secret"), SolverLostError("gone")],
 )
 def test_what_passes_says_when_to_ask_again(error: Exception) -> None:
     """A client knows that the same request may succeed later."""
