@@ -1520,6 +1520,13 @@ export interface ProblemBody {
   [name: string]: unknown;
 }
 
+/** Say how many processor seconds are used of a quota, and how many are left; null where there is no quota. */
+export interface ProcessorQuotaBody {
+  used: number;
+  limit: number | null;
+  left: number | null;
+}
+
 /** Say how far a job is; a figure is null where it is not known, and others may follow. */
 export interface ProgressBody {
   stage?: string | null;
@@ -1532,7 +1539,7 @@ export interface ProgressBody {
   [name: string]: unknown;
 }
 
-/** Say what is used of a quota, and what is left; both bounds are null where there is no quota. */
+/** Say how many are used of a quota, and how many are left; both bounds are null where there is no quota. */
 export interface QuotaBody {
   used: number;
   limit: number | null;
@@ -2059,7 +2066,7 @@ export interface UsageBody {
   /** Bytes of bodies, reports, files and rebalancers. */
   kept_bytes: QuotaBody;
   /** Processor seconds of workers today (UTC). */
-  processor_s_per_day: QuotaBody;
+  processor_s_per_day: ProcessorQuotaBody;
   /** Seconds until the next day, at which the processor seconds begin from zero. */
   resets_s: number;
   /** The processor seconds of each day, today first. */
