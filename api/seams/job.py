@@ -62,7 +62,7 @@ class Job:
 class JobOrder:
     """Hold what is to be done: the checked body of a request, of which kind, for whom, and what that says of the job.
 
-    Among jobs of one priority of their owners the least `rank` goes first.
+    Among jobs of one priority of an owner the least `rank` goes first (`jobs.turns`).
 
     `key` is the Idempotency-Key: the same key of the same owner with the same body is the same job. `request_id` is the
     number of the request, by which the log can be searched.
