@@ -1,6 +1,7 @@
 """Problem documents."""
 
 import json
+from dataclasses import fields
 from http import HTTPStatus
 
 import pytest
@@ -8,11 +9,11 @@ from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from tiger.api.middleware.problems import Problem, RefusedError, excerpt, of_fields, problem_of
+from tiger.api.middleware.problems import OVER_QUOTA, Problem, RefusedError, excerpt, of_fields, problem_of
 from tiger.api.pool.processes import SolverLostError
 from tiger.api.schemas.assignment import AssignRequest
 from tiger.api.seams.job import DatabaseDownError, DiskFullError, KeyReusedError
-from tiger.api.seams.quota import QueueFullError, RebalancersFullError
+from tiger.api.seams.quota import QueueFullError, QuotaExceededError, Quotas, RebalancersFullError
 from tiger.errors import InputError
 
 
@@ -104,6 +105,21 @@ def test_names_in_a_pointer_are_escaped() -> None:
     with pytest.raises(ValidationError) as refusal:
         AssignRequest.read({"tasks": {}, "topology": "grid:2", "pinned": {"a/b~": 1}})
     assert of_fields(refusal.value).errors[0].pointer == "#/pinned/a~1b~0"
+
+
+def test_a_quota_that_is_used_up_is_named() -> None:
+    """With what is used and left of it, and the seconds until there is more, in whole ones and none too few."""
+    answer = problem_of(QuotaExceededError("kept_bytes", 120, 100, 3.2)).response()
+    quota = {"quota": "kept_bytes", "used": 120, "limit": 100, "left": 0, "resets_s": 4}
+    problem = json.loads(bytes(answer.body))
+    assert {name: problem[name] for name in quota} == quota
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "4")
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(Quotas)])
+def test_every_quota_has_words_for_its_refusal(name: str) -> None:
+    """But that of jobs that run, beyond which jobs wait."""
+    assert (name in OVER_QUOTA) == (name != "running_jobs")
 
 
 @pytest.mark.parametrize(
