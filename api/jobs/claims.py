@@ -144,16 +144,17 @@ class Claims:
         """Write the result of a run with its files, if there is room."""
         problem = None if outcome.problem is None else json.dumps(outcome.problem)
         with self.database.begin() as connection:
-            ended = {"status": outcome.status, "report": outcome.report, "problem": problem}
+            now_s = read_clock(connection)
+            ended = {"status": outcome.status, "report": outcome.report, "problem": problem, "ended_s": now_s}
             update = sa.update(JOBS).where(*_matches(lease), JOBS.c.status == "running")
-            mine = connection.execute(update.values(**ended, ended_s=read_clock(connection))).rowcount == 1
+            mine = connection.execute(update.values(ended)).rowcount == 1
             if mine:
                 delete_bodies(connection, [lease.job_id])
                 self._keep_files(connection, lease.job_id, outcome.files)
                 size = len(outcome.report or b"") + sum(len(file.packed) for file in outcome.files)
                 set_kept(connection, [lease.job_id], size)
             if spent is not None:
-                charge(connection, spent)
+                charge(connection, spent, now_s)
         return mine
 
     def _keep_files(self, connection: Connection, job_id: str, files: Sequence[JobFile]) -> None:
@@ -169,7 +170,7 @@ class Claims:
         with self.database.begin_relaxed() as connection:
             found = _requeue(connection, *_matches(lease), JOBS.c.status == "running")
             if spent is not None:
-                charge(connection, spent)
+                charge(connection, spent, read_clock(connection))
         _log_outcomes("job put back", found)
 
     def release_mine(self, but: Container[Lease]) -> None:

@@ -43,7 +43,7 @@ class UsageStore:
         with self.database.begin_relaxed() as connection:
             # In one order on all servers, so that none waits for another in a circle.
             for spent in sorted(charges, key=lambda spent: spent.owner):
-                charge(connection, spent)
+                charge(connection, spent, read_clock(connection))
 
     def check_processor(self, owner: str, unwritten_s: float) -> None:
         """Raise QuotaExceededError where an owner has used its day up, with seconds that are not written yet."""
@@ -104,10 +104,9 @@ class UnwrittenCharges:
                 self._seconds = {owner: seconds for owner, seconds in left.items() if seconds > 0}
 
 
-def charge(connection: Connection, spent: Charge) -> None:
-    """Count processor seconds towards the day of their owner, and towards its share."""
+def charge(connection: Connection, spent: Charge, now_s: float) -> None:
+    """Count processor seconds towards the day of their owner, and towards its share, at a time of `read_clock`."""
     if spent.processor_s > 0:
-        now_s = read_clock(connection)
         row = {"owner": spent.owner, "spent_s": spent.processor_s, "now_s": now_s, "day": int(now_s // DAY_S)}
         connection.execute(ADD_DAY, row)
         connection.execute(ADD_SHARE, row | {"decay_s": DECAY_S})
