@@ -19,21 +19,12 @@ from typing import cast
 
 from tiger.api.middleware import keys
 from tiger.api.middleware.keys import Key
+from tiger.api.seams.quota import NO_QUOTAS, Quotas
 
 # What names an account in logs and answers; keys without one are named by digits of their digests.
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 # Characters of a secret: 24 random ones are enough for HMAC-SHA256.
 SHORTEST_SECRET = 24
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quotas:
-    """Bound what one account may use at once, in a day (UTC), and keep; None is no bound of its own."""
-
-    running_jobs: int | None = None
-    queued_jobs: int | None = None
-    processor_s_per_day: float | None = None
-    kept_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +43,7 @@ class Accounts:
 
     path: Path | None = None
     accounts: tuple[ServiceAccount, ...] = ()
-    defaults: Quotas = Quotas()
+    defaults: Quotas = NO_QUOTAS
 
     @property
     def keys(self) -> tuple[Key, ...]:

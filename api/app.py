@@ -27,6 +27,7 @@ from tiger.api.routes.previews import PreviewRoute
 from tiger.api.routes.rebalancers import RebalancerRoutes
 from tiger.api.routes.solving import Bounds, Solving
 from tiger.api.routes.terms import read_terms
+from tiger.api.routes.usage import add_usage
 from tiger.api.schemas.catalogue import HealthBody, SolverBody, SolversBody, TopologiesBody, TopologyBody
 from tiger.api.schemas.jobs import JobBody, JobsBody
 from tiger.api.schemas.rebalancers import DecisionBody, RebalancerBody
@@ -65,7 +66,7 @@ def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_d
         generate_unique_id_function=lambda route: route.name,
     )
     app.add_api_route("/docs", show_documentation, include_in_schema=False)
-    protect(app, used, metrics)
+    protect(app, used, metrics, service.jobs.charge)
     add_page(app)
     _add_work(app, service)
     _add_previews(app, PreviewRoute(service.solving))
@@ -73,6 +74,7 @@ def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_d
     _add_jobs(app, jobs)
     _add_files(app, jobs)
     _add_rebalancers(app, RebalancerRoutes(service.solving))
+    add_usage(app, service.jobs)
     app.add_api_route("/solvers", service.solvers, summary="List the solvers", responses=answers.document_errors())
     app.add_api_route(
         "/topologies",

@@ -25,6 +25,7 @@ def make_durable_jobs(settings: Settings, workers: Workers) -> Jobs:
 
     stored = JobSettings(
         data_dir=settings.data_dir,
+        quotas_of=settings.keys_file.quotas_of,
         database_url=settings.database_url,
         max_time_s=settings.max_time_s,
         max_queued=settings.max_jobs,

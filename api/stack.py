@@ -1,6 +1,6 @@
 """The middleware of the service, from the network to the routes."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from fastapi import FastAPI
 from starlette.routing import BaseRoute
@@ -12,20 +12,23 @@ from tiger.api.middleware.keys import Guard, Mask
 from tiger.api.middleware.log import RequestLog
 from tiger.api.middleware.metrics import Metrics, RequestMetrics
 from tiger.api.middleware.origins import Origins
+from tiger.api.middleware.spending import Spending
 from tiger.api.routes import metrics as figures
 from tiger.api.routes import readiness
+from tiger.api.seams.quota import Charge
 from tiger.api.settings import Settings
 
 
-def protect(app: FastAPI, settings: Settings, metrics: Metrics) -> None:
+def protect(app: FastAPI, settings: Settings, metrics: Metrics, charge: Callable[[Charge], None]) -> None:
     """Add the middleware to an application, and have every error answered by a problem document.
 
-    From the outside in: number and headers, log, audit, figures, other origins, keys, rates. Refusals are therefore
-    measured and logged, and requests without a key do not count towards the rates of others. The last one added is the
-    outermost.
+    From the outside in: number and headers, log, audit, figures, other origins, keys, rates, processor time, which
+    `charge` is told of. Refusals are therefore measured and logged, and requests without a key do not count towards the
+    rates of others. The last one added is the outermost.
     """
     for kind in problems.HANDLED:
         app.add_exception_handler(kind, problems.answer)
+    app.add_middleware(Spending, charge=charge)
     if settings.rate or settings.max_concurrent:
         allowed = rates.parse(settings.rate) if settings.rate else []
         app.add_middleware(rates.Rates, rates=allowed, max_concurrent=settings.max_concurrent)

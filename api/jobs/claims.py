@@ -14,10 +14,13 @@ import sqlalchemy as sa
 import structlog
 from sqlalchemy.engine import Connection
 
-from tiger.api.jobs.database import Database, read_clock
+from tiger.api.jobs.database import Database, lock_owner, read_clock
 from tiger.api.jobs.migrations import BODIES, FILES, JOBS, SERVERS
+from tiger.api.jobs.turns import choose_owner, list_heads
+from tiger.api.jobs.usage import charge, count_jobs, set_kept
 from tiger.api.seams.files import JobFile
 from tiger.api.seams.job import DiskFullError, Kind, Status
+from tiger.api.seams.quota import Charge, QuotasOf, allow_all
 
 Instruction = Literal["continue", "stop", "lost"]
 LOG = structlog.get_logger()
@@ -60,25 +63,50 @@ class Claims:
 
     database: Database
     server: str
+    quotas_of: QuotasOf = allow_all
 
     def claim_next(self, note: Callable[[Lease], None] = lambda _: None) -> Claim | None:
-        """Claim the most urgent and then oldest job that waits; None where none does.
+        """Claim the next job of the owner whose turn it is (`turns`); None where no job may be begun.
 
         `note` is told of the lease before anybody can read that the job is claimed.
         """
-        due = sa.select(JOBS.c.id).where(JOBS.c.status == "queued").order_by(JOBS.c.priority, JOBS.c.created_s).limit(1)
+        passed: set[str] = set()
         # A server without work asks ten times a second, and is not to hold up those that write.
+        while (owner := self._choose_owner(passed)) is not None:
+            claim = self._claim_of(owner, note)
+            if claim is not None:
+                return claim
+            # Other servers were quicker.
+            passed.add(owner)
+        return None
+
+    def _choose_owner(self, passed: Container[str]) -> str | None:
+        """Return whose turn it is, of those who are not passed over and may have one more job running."""
         with self.database.read() as connection:
-            if connection.execute(due).one_or_none() is None:
-                return None
+            heads = [head for head in list_heads(connection) if head.owner not in passed]
+        return choose_owner([head for head in heads if self._may_begin(head.owner, head.running)])
+
+    def _may_begin(self, owner: str, running: int) -> bool:
+        """Return whether an owner of whom some jobs run may have another one begun."""
+        limit = self.quotas_of(owner).running_jobs
+        return limit is None or running < limit
+
+    def _claim_of(self, owner: str, note: Callable[[Lease], None]) -> Claim | None:
+        """Claim the next job of an owner; None where it has none any more, or as many run as may."""
+        due = sa.select(JOBS.c.id).where(JOBS.c.status == "queued", JOBS.c.owner == owner)
         # Servers that claim at the same time get a row each; SQLite has one writer at a time in any case.
-        first = due.with_for_update(skip_locked=True).correlate(None).scalar_subquery()
+        due = due.order_by(JOBS.c.turn_s).limit(1).with_for_update(skip_locked=True)
+        first = due.correlate(None).scalar_subquery()
         with self.database.begin_relaxed() as connection:
+            if self.quotas_of(owner).running_jobs is not None:
+                lock_owner(connection, owner)
+                if not self._may_begin(owner, count_jobs(connection, "running", owner)):
+                    return None
             now_s = read_clock(connection)
             update = sa.update(JOBS).where(JOBS.c.id == first)
             update = update.values(status="running", server=self.server, attempts=JOBS.c.attempts + 1)
             update = update.values(started_s=sa.func.coalesce(JOBS.c.started_s, now_s))
-            names = ("id", "token", "kind", "attempts", "created_s", "request_id", "owner")
+            names = ("id", "token", "kind", "attempts", "created_s", "request_id")
             row = connection.execute(update.returning(*(JOBS.c[name] for name in names))).one_or_none()
             if row is None:
                 return None
@@ -87,7 +115,7 @@ class Claims:
             note(lease)
         # A row without a body fails as bad input, and must not keep those behind it waiting.
         age_s = max(0.0, now_s - row.created_s)
-        return Claim(lease, row.kind, bytes(body or b""), row.attempts, age_s, row.request_id, row.owner)
+        return Claim(lease, row.kind, bytes(body or b""), row.attempts, age_s, row.request_id, owner)
 
     def touch(self, lease: Lease, progress: Mapping[str, object] | None) -> Instruction:
         """Write how far a run has come, if that is new, and return its instruction."""
@@ -98,29 +126,35 @@ class Claims:
             cancelled = connection.execute(sa.select(JOBS.c.cancelled).where(*mine)).scalar_one_or_none()
         return "lost" if cancelled is None else "stop" if cancelled else "continue"
 
-    def finish(self, lease: Lease, outcome: Outcome) -> bool:
-        """Write the result of a run, and return whether the lease was still valid.
+    def finish(self, lease: Lease, outcome: Outcome, spent: Charge | None = None) -> bool:
+        """Write the result of a run, and what it has used, and return whether the lease was still valid.
 
-        Files are left out where the disk has no room for them, which is reserved for reports.
+        What was used counts in either case. Files are left out where the disk has no room for them, which is reserved
+        for reports.
         """
         try:
-            return self._finish(lease, outcome)
+            return self._finish(lease, outcome, spent)
         except DiskFullError:
             if not outcome.files:
                 raise
             LOG.warning("files not kept", job_id=lease.job_id)
-            return self._finish(lease, replace(outcome, files=()))
+            return self._finish(lease, replace(outcome, files=()), spent)
 
-    def _finish(self, lease: Lease, outcome: Outcome) -> bool:
+    def _finish(self, lease: Lease, outcome: Outcome, spent: Charge | None) -> bool:
         """Write the result of a run with its files, if there is room."""
         problem = None if outcome.problem is None else json.dumps(outcome.problem)
         with self.database.begin() as connection:
-            ended = {"status": outcome.status, "report": outcome.report, "problem": problem}
+            now_s = read_clock(connection)
+            ended = {"status": outcome.status, "report": outcome.report, "problem": problem, "ended_s": now_s}
             update = sa.update(JOBS).where(*_matches(lease), JOBS.c.status == "running")
-            mine = connection.execute(update.values(**ended, ended_s=read_clock(connection))).rowcount == 1
+            mine = connection.execute(update.values(ended)).rowcount == 1
             if mine:
                 delete_bodies(connection, [lease.job_id])
                 self._keep_files(connection, lease.job_id, outcome.files)
+                size = len(outcome.report or b"") + sum(len(file.packed) for file in outcome.files)
+                set_kept(connection, [lease.job_id], size)
+            if spent is not None:
+                charge(connection, spent, now_s)
         return mine
 
     def _keep_files(self, connection: Connection, job_id: str, files: Sequence[JobFile]) -> None:
@@ -131,10 +165,12 @@ class Claims:
             self.database.disk.require(sum(len(file.packed) for file in files))
         connection.execute(sa.insert(FILES), [{"id": job_id, **asdict(file)} for file in files])
 
-    def release(self, lease: Lease) -> None:
-        """Put a job that was claimed back into the queue."""
+    def release(self, lease: Lease, spent: Charge | None = None) -> None:
+        """Put a job that was claimed back into the queue, and write what its run has used."""
         with self.database.begin_relaxed() as connection:
             found = _requeue(connection, *_matches(lease), JOBS.c.status == "running")
+            if spent is not None:
+                charge(connection, spent, read_clock(connection))
         _log_outcomes("job put back", found)
 
     def release_mine(self, but: Container[Lease]) -> None:
@@ -206,7 +242,9 @@ def _requeue(connection: Connection, *where: sa.ColumnElement[bool]) -> list[Map
     about = (JOBS.c.id.label("job_id"), JOBS.c.kind, JOBS.c.status, JOBS.c.request_id)
     rows = connection.execute(sa.update(JOBS).where(*where).values(again).returning(*about))
     found: list[Mapping[str, object]] = [dict(row._mapping) for row in rows]
-    delete_bodies(connection, [job["job_id"] for job in found if job["status"] == "cancelled"])
+    ended_ids = [job["job_id"] for job in found if job["status"] == "cancelled"]
+    delete_bodies(connection, ended_ids)
+    set_kept(connection, ended_ids, 0)
     return found
 
 

@@ -1,5 +1,7 @@
 """The database of the jobs: SQLite or PostgreSQL, by the same statements."""
 
+import hashlib
+import math
 import os
 import sqlite3
 import time
@@ -130,6 +132,13 @@ def read_clock(connection: Connection) -> float:
     return float(connection.execute(sa.text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one())
 
 
+def lock_owner(connection: Connection, owner: str) -> None:
+    """Have others who lock the owner wait for the end of this transaction; SQLite has one that writes in any case."""
+    if connection.dialect.name == "postgresql":
+        number = int.from_bytes(hashlib.sha256(owner.encode()).digest()[:8], signed=True)
+        connection.execute(sa.text("SELECT pg_advisory_xact_lock(:number)"), {"number": number})
+
+
 def _sqlite(url: sa.URL, synchronous: str) -> Engine:
     """Return an engine on an SQLite file."""
     engine = sa.create_engine(url, connect_args={"timeout": 5}, pool_timeout=5)
@@ -149,6 +158,8 @@ def _sqlite(url: sa.URL, synchronous: str) -> Engine:
         connection.execute("PRAGMA foreign_keys=ON")
         # Every connection has a cache of its own; what is not in it, the kernel has.
         connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
+        # Not every build has the functions of mathematics.
+        connection.create_function("exp", 1, math.exp, deterministic=True)
 
     return engine
 

@@ -1,4 +1,4 @@
-"""What jobs a server runs, and when: it claims those that wait in the table, the most urgent first."""
+"""What jobs a server runs, and when: it claims those that wait in the table, by their turn."""
 
 import asyncio
 from contextlib import suppress

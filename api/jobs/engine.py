@@ -17,17 +17,19 @@ from tiger.api.jobs.claims import Claims
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.dispatcher import Dispatcher
 from tiger.api.jobs.ipc import IpcServer, Solve
-from tiger.api.jobs.maintenance import DAY_S, Maintenance
+from tiger.api.jobs.maintenance import Maintenance
 from tiger.api.jobs.rebalancer_store import RebalancerStore
 from tiger.api.jobs.rebalancers import DurableRebalancers
 from tiger.api.jobs.server import claim_name
 from tiger.api.jobs.settings import JobSettings
 from tiger.api.jobs.store import Store
+from tiger.api.jobs.usage import DAY_S, UnwrittenCharges, UsageStore
 from tiger.api.jobs.watchers import Watchers
 from tiger.api.jobs.worker_context import Answer, Parts, WorkerContext
 from tiger.api.pool.processes import Workers
 from tiger.api.seams.files import FileInfo, JobFile
 from tiger.api.seams.job import ALL_JOBS, DatabaseDownError, Job, JobFilter, JobOrder
+from tiger.api.seams.quota import Charge, OwnerUsage
 from tiger.api.seams.rebalancer import Rebalancers
 
 # Statements that wait for the database at the same time: those of requests, and those of runs and maintenance, which
@@ -53,12 +55,13 @@ class DurableJobs:
         """Open the store, requeue what was left, and begin to work; raise DatabaseDownError or OSError."""
         self._server = claim_name(self.settings.data_dir)
         self._database = Database(self.settings.url, self.settings.reserve_bytes)
-        self._store = Store(self._database, self.settings.max_queued)
-        keep_s = self.settings.keep_days * DAY_S
-        rebalancers = RebalancerStore(self._database, self.settings.max_rebalancers, keep_s)
+        keep_s, quotas_of = self.settings.keep_days * DAY_S, self.settings.quotas_of
+        self._store = Store(self._database, self.settings.max_queued, quotas_of, keep_s)
+        self._usage = UsageStore(self._database, quotas_of)
+        rebalancers = RebalancerStore(self._database, self.settings.max_rebalancers, keep_s, quotas_of)
         self.rebalancers = DurableRebalancers(rebalancers, self._query)
         self._threads = ThreadPoolExecutor(REQUEST_THREADS, thread_name_prefix="tiger-requests")
-        claims = Claims(self._database, self._server.name)
+        claims = Claims(self._database, self._server.name, quotas_of)
         self._context = WorkerContext(
             settings=self.settings,
             claims=claims,
@@ -67,12 +70,13 @@ class DurableJobs:
             solve=self.solve,
             changed=self._watchers.wake,
             threads=ThreadPoolExecutor(RUN_THREADS, thread_name_prefix="tiger-runs"),
+            charges=UnwrittenCharges(),
         )
         await self._context.ipc_server.start()
         await self._context.call(self._open)
         self._dispatcher = Dispatcher(self._context)
         self._dispatcher.start()
-        self._maintenance = Maintenance(self._context, self._store, rebalancers)
+        self._maintenance = Maintenance(self._context, self._store, rebalancers, self._usage)
         self._maintenance.start()
         self._watchers.start()
 
@@ -81,6 +85,7 @@ class DurableJobs:
         await asyncio.gather(self._dispatcher.stop(), self._maintenance.stop(), self._watchers.stop())
         await self._context.ipc_server.stop()
         with suppress(DatabaseDownError):
+            await self._query(self._context.charges.write, self._usage)
             await self._query(self._context.claims.release_mine, ())
             await self._query(self._context.claims.leave)
         self._context.threads.shutdown(wait=False)
@@ -89,7 +94,7 @@ class DurableJobs:
         self._server.close()
 
     async def submit(self, work: JobOrder) -> Job:
-        """Store a job and return it; raise KeyReusedError, QueueFullError, DiskFullError or DatabaseDownError."""
+        """Store a job and return it; raise KeyReusedError, QuotaExceededError, DiskFullError or DatabaseDownError."""
         job, new = await self._query(self._store.insert, work)
         if new:
             self._dispatcher.wake()
@@ -163,6 +168,22 @@ class DurableJobs:
         if self._probe is None or self._probe.done():
             self._probe = asyncio.ensure_future(self._is_reachable())
         return await asyncio.shield(self._probe)
+
+    async def admit(self, owner: str) -> None:
+        """Raise QuotaExceededError where an owner has used the processor seconds of the day up."""
+        if self.settings.quotas_of(owner).processor_s_per_day is None:
+            return
+        # Without the database small work goes on, and what it uses counts once that is back.
+        with suppress(DatabaseDownError):
+            await self._query(self._usage.check_processor, owner, self._context.charges.of(owner))
+
+    def charge(self, spent: Charge) -> None:
+        """Count processor seconds of work that was no job's towards the day of its owner, soon."""
+        self._context.charges.add(spent)
+
+    async def usage(self, owner: str, days: int) -> OwnerUsage:
+        """Return what an owner uses, and used in so many days up to today; raise DatabaseDownError."""
+        return await self._query(self._usage.read, owner, days)
 
     def waiting(self) -> int:
         """Count the jobs of all owners that wait, in a thread of the caller's; raise DatabaseDownError."""

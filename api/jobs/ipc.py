@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import socket
 import struct
 import threading
@@ -11,15 +12,16 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 
+from tiger.api.pool.meter import read_processor_s
 from tiger.api.seams.files import JobDelivery, Solution, write_files
 from tiger.run.deadline import ENDING
 from tiger.run.progress import Progress
 
 # Seconds between two reports of progress: a person sees no difference, and a solve of milliseconds sends one.
 EVERY_S = 0.5
-# What follows, progress or the report, and its length in bytes.
+# What follows, the number of the process, progress or the report, and its length in bytes.
 HEAD = struct.Struct(">cI")
-PROGRESS, REPORT = b"p", b"r"
+PROCESS, PROGRESS, REPORT = b"n", b"p", b"r"
 # What the server sends for a solve to end.
 END = b"e"
 
@@ -29,7 +31,10 @@ Solve = Callable[[str, bytes, Callable[[Progress], None]], Solution]
 
 @dataclass(slots=True)
 class RunningSolve:
-    """Hold what the server knows of a solve that runs; it has its report before the files beside it are written."""
+    """Hold what the server knows of a solve that runs; it has its report before the files beside it are written.
+
+    `processor_s` is what it had used when that was last measured, for the case that its worker is lost.
+    """
 
     ticket: str
     progress: Progress | None = None
@@ -38,6 +43,15 @@ class RunningSolve:
     solved: asyncio.Event = field(default_factory=asyncio.Event)
     ending: bool = False
     writer: asyncio.StreamWriter | None = None
+    processor_s: float = 0.0
+    process: int | None = None
+    before_s: float = 0.0
+
+    def measure(self) -> None:
+        """Measure what the solve has used until now; what is gone stays as it was last measured."""
+        now_s = None if self.process is None else read_processor_s(self.process)
+        if now_s is not None:
+            self.processor_s = now_s - self.before_s
 
     def end(self) -> None:
         """Ask the solve to end, as soon as its worker connects where it has not yet."""
@@ -57,6 +71,9 @@ class RunningSolve:
         if kind == REPORT:
             self.report = document
             self.solved.set()
+        elif kind == PROCESS:
+            self.process, self.processor_s = int(document), 0.0
+            self.before_s = read_processor_s(self.process) or 0.0
         else:
             self.progress = Progress(**json.loads(document))
 
@@ -134,6 +151,7 @@ def solve_over_ipc(address: str, ticket: str, solve: Solve, kind: str, body: byt
     with socket.socket(socket.AF_UNIX) as server:
         server.connect(address)
         server.sendall(ticket.encode())
+        _send(server, PROCESS, str(os.getpid()).encode())
         listener = threading.Thread(target=_listen, args=(server,), daemon=True)
         listener.start()
         try:

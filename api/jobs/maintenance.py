@@ -1,4 +1,4 @@
-"""What a server repeats for the jobs: its heartbeat, the recovery of lost jobs, the deletion of what is old."""
+"""What a server repeats: its heartbeat, the recovery of lost jobs, sums of what is used, deletion of what is old."""
 
 import asyncio
 import math
@@ -10,10 +10,10 @@ from tiger.api.jobs.error_log import ErrorLog
 from tiger.api.jobs.heartbeats import Heartbeats
 from tiger.api.jobs.rebalancer_store import RebalancerStore
 from tiger.api.jobs.store import Store
+from tiger.api.jobs.usage import DAY_S, UsageStore
 from tiger.api.jobs.worker_context import WorkerContext
 from tiger.api.middleware import audit
 
-DAY_S = 86_400.0
 # Seconds between two deletions of old jobs, whose age is counted in days.
 TIDY_S = 600.0
 # Seconds from when there is something to be tidied up until that is done, for all of it at once.
@@ -25,15 +25,19 @@ BATCH = 200
 class Maintenance:
     """Repeat these tasks, each in its own interval."""
 
-    def __init__(self, context: WorkerContext, store: Store, rebalancers: RebalancerStore) -> None:
-        self.context, self.store, self.rebalancers = context, store, rebalancers
+    def __init__(self, context: WorkerContext, store: Store, rebalancers: RebalancerStore, usage: UsageStore) -> None:
+        self.context, self.store, self.rebalancers, self.usage = context, store, rebalancers, usage
         self._untidy = asyncio.Event()
         self._heartbeats = Heartbeats(math.ceil(context.settings.dead_s / context.settings.beat_s))
 
     def start(self) -> None:
         """Begin."""
         settings = self.context.settings
-        repeated = ((self.beat, settings.beat_s), (self.recover_jobs, settings.reap_s))
+        repeated = (
+            (self.beat, settings.beat_s),
+            (self.recover_jobs, settings.reap_s),
+            (self.write_charges, settings.tick_s),
+        )
         self._tasks = [asyncio.create_task(_repeat(seconds, call, self.context.threads)) for call, seconds in repeated]
         self._tasks.append(asyncio.create_task(_repeat(TIDY_S, self.tidy, self.context.threads, self._untidy)))
 
@@ -57,6 +61,10 @@ class Maintenance:
         self.context.claims.release_mine(self.context.running)
         self.context.claims.release_silent(self._heartbeats.list_silent())
 
+    def write_charges(self) -> None:
+        """Write the processor seconds that nothing has written yet."""
+        self.context.charges.write(self.usage)
+
     def tidy(self) -> None:
         """Delete old jobs and rebalancers, and give the room of all that is deleted back to the disk."""
         while old := self.store.list_expired(self.context.settings.keep_days * DAY_S, BATCH):
@@ -64,6 +72,7 @@ class Maintenance:
             audit.record("delete_expired_jobs", "tiger", "done", count=len(old))
         while self.rebalancers.delete_expired():
             pass
+        self.usage.delete_old()
         while self.store.database.shrink():
             pass
 

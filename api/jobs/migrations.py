@@ -58,6 +58,31 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE tiger_jobs ADD COLUMN tags TEXT NOT NULL DEFAULT ''",
         "ALTER TABLE tiger_jobs ADD COLUMN webhook_url TEXT",
     ),
+    # The next job of each owner is found without a look at the others that wait. What is kept of jobs and rebalancers
+    # is counted beside them: SQLite would write every report again to have a column more filled.
+    (
+        "ALTER TABLE tiger_jobs ADD COLUMN turn_s DOUBLE PRECISION NOT NULL DEFAULT 0",
+        """UPDATE tiger_jobs SET turn_s = created_s + 60 * priority - 600 * urgency
+            WHERE status IN ('queued', 'running')""",
+        "DROP INDEX tiger_jobs_open",
+        "CREATE INDEX tiger_jobs_open ON tiger_jobs (status, owner, turn_s, urgency)",
+        """CREATE TABLE tiger_usage (
+            owner TEXT NOT NULL, day INTEGER NOT NULL, processor_s DOUBLE PRECISION NOT NULL,
+            PRIMARY KEY (owner, day))""",
+        """CREATE TABLE tiger_shares (
+            owner TEXT PRIMARY KEY, recent_s DOUBLE PRECISION NOT NULL, at_s DOUBLE PRECISION NOT NULL)""",
+        "CREATE TABLE tiger_kept (id VARCHAR(32) PRIMARY KEY, owner TEXT NOT NULL, bytes INTEGER NOT NULL)",
+        """INSERT INTO tiger_kept SELECT id, owner, coalesce(length(report), 0)
+            + coalesce((SELECT length(body) FROM tiger_bodies WHERE tiger_bodies.id = tiger_jobs.id), 0)
+            + coalesce((SELECT sum(length(packed)) FROM tiger_files WHERE tiger_files.id = tiger_jobs.id), 0)
+            FROM tiger_jobs""",
+        """INSERT INTO tiger_kept SELECT id, owner, length(state)
+            + coalesce((SELECT length(body) FROM tiger_bodies WHERE tiger_bodies.id = tiger_rebalancers.id), 0)
+            + coalesce((SELECT sum(length(answer)) FROM tiger_answers
+                WHERE tiger_answers.id = tiger_rebalancers.id), 0)
+            FROM tiger_rebalancers""",
+        "CREATE INDEX tiger_kept_owner ON tiger_kept (owner, bytes)",
+    ),
 )
 
 # Columns as they are now, after the last step.
@@ -67,7 +92,7 @@ JOBS = sa.table(
     *map(sa.column, ("tags", "webhook_url")),
     *(sa.column(name, sa.Integer) for name in ("priority", "urgency", "token", "attempts", "cancelled")),
     sa.column("report", sa.LargeBinary),
-    *(sa.column(name, sa.Double) for name in ("created_s", "started_s", "ended_s")),
+    *(sa.column(name, sa.Double) for name in ("created_s", "started_s", "ended_s", "turn_s")),
 )
 # The requests of rebalancers, and of jobs that have not ended. Later only the hashes of those are needed, to compare
 # requests with one key: a few hundred of them would else fill the disk until jobs are deleted.
@@ -93,6 +118,10 @@ ANSWERS = sa.table(
     sa.column("number", sa.Integer),
     sa.column("answer", sa.LargeBinary),
 )
+# The bytes that are kept of each job and rebalancer: bodies, reports, files, states and answers.
+KEPT = sa.table("tiger_kept", *map(sa.column, ("id", "owner")), sa.column("bytes", sa.Integer))
+# Processor seconds of owners by the day (UTC) since 1970.
+USAGE = sa.table("tiger_usage", sa.column("owner"), sa.column("day", sa.Integer), sa.column("processor_s", sa.Double))
 SERVERS = sa.table("tiger_servers", sa.column("id"), sa.column("beat_s", sa.Double))
 
 

@@ -12,8 +12,10 @@ from sqlalchemy.engine import Connection
 from tiger.api.jobs.claims import delete_bodies
 from tiger.api.jobs.database import Database, read_clock
 from tiger.api.jobs.migrations import ANSWERS, BODIES, REBALANCERS
+from tiger.api.jobs.usage import add_kept, delete_kept, require_quotas, set_kept
 from tiger.api.seams.job import DiskFullError, KeyReusedError
-from tiger.api.seams.rebalancer import NewRebalancer, RebalancersFullError, RebalancerStep, StoredRebalancer
+from tiger.api.seams.quota import QuotasOf, RebalancersFullError, allow_all
+from tiger.api.seams.rebalancer import NewRebalancer, RebalancerStep, StoredRebalancer
 
 ID = re.compile(r"[0-9a-f]{32}\Z")
 # Steps with a key whose answers are kept: a client repeats the last one, or a few that it has sent at once.
@@ -33,11 +35,12 @@ class RebalancerStore:
     database: Database
     most: int
     keep_s: float
+    quotas_of: QuotasOf = allow_all
 
     def insert(self, new: NewRebalancer) -> StoredRebalancer:
         """Keep a rebalancer and return it, or the one of the same key.
 
-        Raises KeyReusedError, RebalancersFullError or DiskFullError.
+        Raises KeyReusedError, QuotaExceededError or DiskFullError.
         """
         try:
             return self._keep(new)
@@ -106,6 +109,10 @@ class RebalancerStore:
             if step.key is not None:
                 row = sa.insert(ANSWERS).values(id=before.id, number=number, key=step.key)
                 connection.execute(row.values(hash=_digest(step.body), answer=step.answer))
+            answers = sa.select(sa.func.coalesce(sa.func.sum(sa.func.length(ANSWERS.c.answer)), 0))
+            answers = answers.where(ANSWERS.c.id == before.id)
+            kept = len(before.body) + len(step.state) + answers.scalar_subquery()
+            set_kept(connection, [before.id], kept)
         return True
 
     def delete(self, rebalancer_id: str, owner: str) -> bool:
@@ -140,14 +147,17 @@ class RebalancerStore:
         self._delete_expired(connection)
         # One key must not keep out all others.
         own = math.ceil(self.most / 2) if new.owner else self.most
-        if _count(connection) >= self.most or _count(connection, REBALANCERS.c.owner == new.owner) >= own:
-            raise RebalancersFullError(f"{self.most} rebalancers are kept already, or {own} of this owner's")
+        require_quotas(connection, new.owner, self.quotas_of(new.owner), self.keep_s)
+        for most, where in ((self.most, ()), (own, (REBALANCERS.c.owner == new.owner,))):
+            if (kept := _count(connection, *where)) >= most:
+                raise RebalancersFullError("rebalancers", kept, most)
         if self.database.disk is not None:
             self.database.disk.require(len(new.body) + len(new.state))
         now_s, name = read_clock(connection), uuid.uuid4().hex
         row = sa.insert(REBALANCERS).values(id=name, owner=new.owner, key=new.key, hash=_digest(new.body))
         connection.execute(row.values(state=new.state, steps=0, created_s=now_s, used_s=now_s))
         connection.execute(sa.insert(BODIES).values(id=name, body=new.body))
+        add_kept(connection, name, new.owner, len(new.body) + len(new.state))
         return StoredRebalancer(
             id=name,
             owner=new.owner,
@@ -178,6 +188,7 @@ def _forget(connection: Connection, *where: sa.ColumnElement[bool]) -> int:
     if ids:
         connection.execute(sa.delete(ANSWERS).where(ANSWERS.c.id.in_(ids)))
         delete_bodies(connection, ids)
+        delete_kept(connection, ids)
     return len(ids)
 
 

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 
 import structlog
 from structlog.contextvars import bound_contextvars
@@ -16,9 +17,11 @@ from tiger.api.jobs.ipc import RunningSolve, solve_over_ipc
 from tiger.api.jobs.worker_context import Answer, Parts, WorkerContext
 from tiger.api.middleware import audit
 from tiger.api.middleware.problems import problem_of
+from tiger.api.pool.meter import SPENT
 from tiger.api.pool.processes import SolverLostError
 from tiger.api.seams.files import JobDelivery
 from tiger.api.seams.job import DatabaseDownError, Status
+from tiger.api.seams.quota import Charge
 from tiger.errors import InputError
 
 # Runs of a job whose worker is lost each time, and runs at all, as servers may be lost for other reasons.
@@ -39,6 +42,7 @@ class Run:
     def __init__(self, context: WorkerContext, claim: Claim) -> None:
         self.context, self.claim, self.lease = context, claim, claim.lease
         self.cancelled, self.lost, self.begun_s = context.running[claim.lease], False, time.monotonic()
+        self.spent_s = 0.0
 
     async def __call__(self) -> None:
         """Solve the job and write what comes of it."""
@@ -46,22 +50,39 @@ class Run:
         claim = self.claim
         with bound_contextvars(job_id=self.lease.job_id, kind=claim.kind, request_id=claim.request_id):
             LOG.info("job begun", attempt=claim.attempts, age_s=round(claim.age_s, 3))
-            # One that was begun too often must not bring down every server again and again.
-            await (self._finish(_give_up()) if claim.attempts > CRASHES else self._work())
+            try:
+                # One that was begun too often must not bring down every server again and again.
+                await (self._finish(_give_up()) if claim.attempts > CRASHES else self._work())
+            finally:
+                # What was used without an end that could be written, as the job is another server's or this one stops.
+                self.context.charges.add(self._charge)
 
     async def _work(self) -> None:
         """Solve the job."""
         limit_s = _limit_s(self.claim.body, self.context.settings.max_time_s)
         call = self.context.ipc_server.open()
+        SPENT.set(partial(self._count, call))
         solving = asyncio.ensure_future(self._start_solve(call, limit_s))
         try:
             await self._supervise(solving, call, limit_s)
             await asyncio.wait((solving,))
         finally:
             solving.cancel()
+            await asyncio.wait((solving,))
             self.context.ipc_server.close(call)
         if not self.lost:
             await self._settle(_outcome(solving, call, "cancelled" if self.cancelled.is_set() else "done"))
+
+    @property
+    def _charge(self) -> Charge:
+        """Return what this run has used and nothing has been written of."""
+        return Charge(self.claim.owner, self.spent_s)
+
+    def _count(self, call: RunningSolve, processor_s: float | None, _: float) -> None:
+        """Count what a worker has used; of one that is killed or lost, what was last measured."""
+        if processor_s is None:
+            call.measure()
+        self.spent_s += call.processor_s if processor_s is None else processor_s
 
     async def _start_solve(self, call: RunningSolve, limit_s: float) -> JobDelivery:
         """Have a worker solve a job; this is cancelled long before the worker's own timeout, the second guard."""
@@ -105,6 +126,7 @@ class Run:
         while True:
             # Most jobs are done before there is anything to write.
             await asyncio.sleep(self.context.settings.tick_s)
+            call.measure()
             progress = _describe_progress(call, min(1.0, (time.monotonic() - begun_s) / limit_s))
             instruction = None
             try:
@@ -129,13 +151,16 @@ class Run:
         if outcome is None and self.claim.attempts < ATTEMPTS:
             # Its place stays taken meanwhile: a server that has no workers would use up the attempts of all that wait.
             await asyncio.sleep(LOST_S)
-            await self._retry(self.context.claims.release, self.lease)
+            await self._retry(self.context.claims.release, self.lease, self._charge)
+            self.spent_s = 0.0
             return
         await self._finish(outcome or _give_up())
 
     async def _finish(self, outcome: Outcome) -> None:
         """Write the outcome of a job."""
-        if await self._retry(self.context.claims.finish, self.lease, outcome):
+        written = await self._retry(self.context.claims.finish, self.lease, outcome, self._charge)
+        self.spent_s = 0.0
+        if written:
             LOG.info("job ended", status=outcome.status, seconds=round(time.monotonic() - self.begun_s, 6))
             audit.record("end_job", self.claim.owner or None, outcome.status, resource=self.lease.job_id)
         else:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tiger.api.jobs.disk import RESERVE_BYTES
+from tiger.api.seams.quota import QuotasOf, allow_all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,10 +17,11 @@ class JobSettings:
     has lost its jobs. Jobs that ended `keep_days` ago are deleted, and so are rebalancers, of which at most
     `max_rebalancers` are kept, that many days after their last step. On the disk of an SQLite file, new jobs leave
     `reserve_bytes` for the end of those there are, or half of a small disk. A server with a free worker looks every
-    `poll_s` for jobs that others were given.
+    `poll_s` for jobs that others were given. `quotas_of` says what an owner may use.
     """
 
     data_dir: Path
+    quotas_of: QuotasOf = allow_all
     database_url: str | None = None
     max_time_s: float = 60.0
     max_queued: int = 10_000

@@ -15,6 +15,8 @@ from sqlalchemy.engine import Connection, Row
 from tiger.api.jobs.claims import delete_bodies
 from tiger.api.jobs.database import Database, read_clock
 from tiger.api.jobs.migrations import BODIES, FILES, JOBS
+from tiger.api.jobs.turns import find_turn
+from tiger.api.jobs.usage import add_kept, count_jobs, delete_kept, require_quotas, set_kept
 from tiger.api.seams.files import FileInfo, JobFile
 from tiger.api.seams.job import (
     ALL_JOBS,
@@ -26,8 +28,8 @@ from tiger.api.seams.job import (
     JobOrder,
     JobTerms,
     KeyReusedError,
-    QueueFullError,
 )
+from tiger.api.seams.quota import QueueFullError, QuotasOf, allow_all
 from tiger.errors import InputError
 
 # Ids in one statement; SQLite takes at least 999 parameters.
@@ -41,13 +43,21 @@ JobRow = Row[tuple[object, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Read and write jobs, of which `max_queued` may wait, half of one owner's; may raise DatabaseDownError."""
+    """Read and write jobs, of which `max_queued` may wait, half of an owner's without a quota of its own.
+
+    Ended ones are kept for `keep_s`. Every call may raise DatabaseDownError.
+    """
 
     database: Database
     max_queued: int
+    quotas_of: QuotasOf = allow_all
+    keep_s: float = 0.0
 
     def insert(self, work: JobOrder) -> tuple[Job, bool]:
-        """Keep a job and return it, and whether it is new; raise KeyReusedError, QueueFullError or DiskFullError."""
+        """Keep a job and return it, and whether it is new.
+
+        Raises KeyReusedError, QuotaExceededError or DiskFullError.
+        """
         try:
             return self._keep(work)
         except DiskFullError:
@@ -132,8 +142,9 @@ class Store:
             }
             connection.execute(sa.update(JOBS).where(*mine, JOBS.c.status.not_in(ENDED)).values(ended))
             job = _find(connection, *mine)
-            if job is not None and job.ended:
+            if job is not None and job.status == "cancelled" and job.report is None:
                 delete_bodies(connection, [job_id])
+                set_kept(connection, [job_id], 0)
             return job
 
     def purge(self, job_id: str, owner: str) -> bool:
@@ -146,12 +157,13 @@ class Store:
             if gone:
                 connection.execute(sa.delete(FILES).where(FILES.c.id == job_id))
                 delete_bodies(connection, [job_id])
+                delete_kept(connection, [job_id])
         return gone
 
     def waiting(self) -> int:
         """Count the jobs of all owners that wait."""
         with self.database.read() as connection:
-            return _count_queued(connection)
+            return count_jobs(connection, "queued")
 
     def list_expired(self, keep_s: float, limit: int) -> list[str]:
         """Return the ids of jobs that ended so long ago."""
@@ -163,14 +175,12 @@ class Store:
         """Forget ended jobs, with their files, which no other job has."""
         with self.database.begin() as connection:
             connection.execute(sa.delete(FILES).where(FILES.c.id.in_(ids)))
+            delete_kept(connection, ids)
             connection.execute(sa.delete(JOBS).where(JOBS.c.id.in_(ids), JOBS.c.status.in_(ENDED)))
 
     def _insert(self, connection: Connection, work: JobOrder, digest: str) -> Job:
         """Add a row, unless too many wait."""
-        # One key must not keep out all others.
-        own = math.ceil(self.max_queued / 2) if work.owner else self.max_queued
-        if _count_queued(connection) >= self.max_queued or _count_queued(connection, JOBS.c.owner == work.owner) >= own:
-            raise QueueFullError(f"{self.max_queued} jobs wait already, or {own} of this owner's")
+        self._require_room(connection, work.owner)
         if self.database.disk is not None:
             self.database.disk.require(len(work.body))
         # Rounded, so that a page's cursor states it exactly.
@@ -179,10 +189,23 @@ class Store:
         row = row.values(key=work.key, request_id=work.request_id, priority=work.rank)
         terms = work.terms
         row = row.values(urgency=terms.priority, tags=" ".join(terms.tags), webhook_url=terms.webhook_url)
-        row = row.values(status="queued", created_s=created_s)
+        turn_s = find_turn(created_s, terms.priority, work.rank)
+        row = row.values(status="queued", created_s=created_s, turn_s=turn_s)
         connection.execute(row.values(token=0, attempts=0, cancelled=0))
         connection.execute(sa.insert(BODIES).values(id=job_id, body=work.body))
+        add_kept(connection, job_id, work.owner, len(work.body))
         return Job(id=job_id, owner=work.owner, kind=work.kind, status="queued", created_s=created_s, terms=work.terms)
+
+    def _require_room(self, connection: Connection, owner: str) -> None:
+        """Raise QuotaExceededError where too many jobs wait, or the owner may have no more done or kept."""
+        quotas = self.quotas_of(owner)
+        require_quotas(connection, owner, quotas, self.keep_s)
+        if (waiting := count_jobs(connection, "queued")) >= self.max_queued:
+            raise QueueFullError("jobs", waiting, self.max_queued)
+        # One key must not keep out all others.
+        own = quotas.queued_jobs or (math.ceil(self.max_queued / 2) if owner else self.max_queued)
+        if (waiting := count_jobs(connection, "queued", owner)) >= own:
+            raise QueueFullError("queued_jobs", waiting, own)
 
 
 def _batches(ids: list[str]) -> Iterator[list[str]]:
@@ -199,12 +222,6 @@ def _find_by_key(connection: Connection, work: JobOrder, digest: str) -> Job | N
     if known not in (None, digest):
         raise KeyReusedError(work.key)
     return None if known is None else _find(connection, *same)
-
-
-def _count_queued(connection: Connection, *where: sa.ColumnElement[bool]) -> int:
-    """Count the jobs that wait."""
-    query = sa.select(sa.func.count()).select_from(JOBS).where(JOBS.c.status == "queued", *where)
-    return int(connection.execute(query).scalar_one())
 
 
 def _of(job_id: str, owner: str) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:

@@ -9,6 +9,7 @@ from typing import TypeVar, TypeVarTuple
 from tiger.api.jobs.claims import Claims, Lease
 from tiger.api.jobs.ipc import IpcServer, Solve
 from tiger.api.jobs.settings import JobSettings
+from tiger.api.jobs.usage import UnwrittenCharges
 from tiger.api.pool.processes import Workers
 
 Parts = TypeVarTuple("Parts")
@@ -17,7 +18,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(slots=True, kw_only=True)
 class WorkerContext:
-    """Hold the settings, the rows, the workers, the connections to them, and what they solve.
+    """Hold the settings, the rows, the workers, the connections to them, what they solve, and what that has used.
 
     `threads` wait for the database and for nothing else, so that other work goes on when it hangs.
     `running` has the leases that are claimed and run here, each with the event that asks it to end: by lease and not by
@@ -31,6 +32,7 @@ class WorkerContext:
     solve: Solve
     changed: Callable[[str], None]
     threads: ThreadPoolExecutor
+    charges: UnwrittenCharges
     running: dict[Lease, asyncio.Event] = field(default_factory=dict)
 
     async def call(self, function: Callable[[*Parts], Answer], *args: *Parts) -> Answer:

@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from http import HTTPStatus
 
 from fastapi import Request
 
-from tiger.api.middleware.problems import Problem, RefusedError, excerpt
+from tiger.api.middleware.problems import Problem, RefusedError, excerpt, refuse_for_quota
+from tiger.api.seams.quota import QuotaExceededError
 
 # Bytes of all large bodies together, sixteen of the largest by default, and bytes up to which a body counts as none.
 HELD_BYTES, SHORT_BYTES = 64 << 20, 1 << 17
@@ -50,7 +52,8 @@ class Bodies:
                         raise self._too_large()
                     if self.held > self.most:
                         detail = "expected room for this body, but too many others are under way; ask again later"
-                        raise _refuse_unread(HTTPStatus.TOO_MANY_REQUESTS, detail)
+                        over = refuse_for_quota(QuotaExceededError("body_bytes", self.held, self.most), detail)
+                        raise RefusedError(replace(over, headers={**over.headers, "Connection": "close"}))
         except TimeoutError:
             raise _refuse_unread(HTTPStatus.REQUEST_TIMEOUT, f"expected the whole body within {READ_S:g} s") from None
 
@@ -77,5 +80,4 @@ def _check_coding(coding: str) -> None:
 
 def _refuse_unread(status: HTTPStatus, detail: str) -> RefusedError:
     """Return the refusal of a body whose rest is not read, so that the connection ends."""
-    again = {"Retry-After": "5"} if status == HTTPStatus.TOO_MANY_REQUESTS else {}
-    return RefusedError(Problem(status, detail, headers={"Connection": "close"} | again))
+    return RefusedError(Problem(status, detail, headers={"Connection": "close"}))

@@ -35,8 +35,8 @@ GAPS = (0.0, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
 class Metrics:
     """Count and time what one server does; every server of several has figures of its own.
 
-    Labels are routes as they are declared, statuses, methods and names of known solvers, so that no request can make
-    new ones.
+    Labels are routes as they are declared, statuses, methods, quotas and names of known solvers, so that no request can
+    make new ones.
     """
 
     def __init__(self) -> None:
@@ -55,6 +55,7 @@ class Metrics:
         )
         self.cancels = self._counter("cancellations", "Jobs cancelled by request.")
         self.deaths = self._counter("worker_deaths", "Workers that ended while they were solving.")
+        self.refusals = self._counter("quota_refusals", "Requests refused as a quota was used up (429).", "quota")
 
     def watch(self, depth: Callable[[], int]) -> None:
         """Have the jobs that wait counted, from a thread, whenever the figures are read."""
@@ -94,9 +95,9 @@ class Metrics:
         """Return a histogram of seconds."""
         return Histogram(f"tiger_{what}_seconds", about, labels, buckets=buckets, registry=self.registry)
 
-    def _counter(self, what: str, about: str) -> Counter:
+    def _counter(self, what: str, about: str, *labels: str) -> Counter:
         """Return a counter."""
-        return Counter(f"tiger_{what}", about, registry=self.registry)
+        return Counter(f"tiger_{what}", about, labels, registry=self.registry)
 
 
 class RequestMetrics:
@@ -116,6 +117,8 @@ class RequestMetrics:
         def note(status: int) -> None:
             labels = (_method(scope), _route(scope), str(status))
             self.metrics.latency.labels(*labels).observe(time.perf_counter() - began)
+            if (quota := scope.get("state", {}).get("quota")) is not None:
+                self.metrics.refusals.labels(quota).inc()
 
         async def send_and_note(message: Message) -> None:
             nonlocal answered

@@ -1,6 +1,7 @@
 """Every refusal and failure as an RFC 9457 problem document; the one place that turns errors into statuses."""
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -20,8 +21,8 @@ from starlette.types import Receive, Scope, Send
 from tiger.api.pool.processes import SolverLostError
 from tiger.api.schemas.closed import refer
 from tiger.api.schemas.problems import ProblemBody
-from tiger.api.seams.job import DatabaseDownError, DiskFullError, KeyReusedError, QueueFullError
-from tiger.api.seams.rebalancer import RebalancersFullError
+from tiger.api.seams.job import DatabaseDownError, DiskFullError, KeyReusedError
+from tiger.api.seams.quota import QuotaExceededError
 from tiger.errors import InputError
 
 MEDIA_TYPE = "application/problem+json"
@@ -52,6 +53,14 @@ EXPECTED = {
 DETAILS: Mapping[int, str] = {
     404: "expected a path of this service, as /docs lists them, got another one",
     405: "expected a method that this path knows, as Allow lists them, got another one",
+}
+# What is expected, by the quota that is used up.
+OVER_QUOTA: Mapping[str, str] = {
+    "jobs": "expected room for another job, but too many of all owners wait already; ask again later",
+    "queued_jobs": "expected room for another job, but too many of yours wait already; ask again later",
+    "rebalancers": "expected room for another rebalancer, but too many are kept; delete one, or ask again later",
+    "kept_bytes": "expected room for what work leaves, but as much of yours is kept as may be; purge ended jobs",
+    "processor_s_per_day": "expected processor time for more work, but that of your day (UTC) is used up",
 }
 JSON_TYPES = {dict: "an object", list: "an array", type(None): "null", bool: "a boolean"}
 
@@ -99,8 +108,7 @@ HANDLED: tuple[type[Exception], ...] = (
     RequestValidationError,
     SolverLostError,
     KeyReusedError,
-    QueueFullError,
-    RebalancersFullError,
+    QuotaExceededError,
     DatabaseDownError,
     ClientDisconnect,
 )
@@ -108,7 +116,9 @@ HANDLED: tuple[type[Exception], ...] = (
 
 async def answer(request: Request, error: Exception) -> Response:
     """Answer an error that a route raised."""
-    response = problem_of(error).response()
+    problem = problem_of(error)
+    _note_quota(problem, request.scope)
+    response = problem.response()
     if response.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         # A route knows its own methods alone, and several may share a path.
         others = [route for route in request.app.routes if isinstance(route, Route)]
@@ -122,10 +132,28 @@ async def refuse(problem: Problem, scope: Scope, receive: Receive, send: Send) -
     headers = Headers(scope=scope)
     declared = headers.get("content-length", "0")
     small = "transfer-encoding" not in headers and declared.isdecimal() and int(declared[:20]) <= UNREAD_BYTES
+    _note_quota(problem, scope)
     response = problem.response()
     if not small:
         response.headers["Connection"] = "close"
     await response(scope, receive, send)
+
+
+def refuse_for_quota(error: QuotaExceededError, detail: str) -> Problem:
+    """Return the refusal of a request for which nothing is left of a quota (429), with what is used and when it resets.
+
+    The seconds until then are rounded up, so that a client which waits for them does not come too early.
+    """
+    resets_s = math.ceil(error.resets_s)
+    left = max(0, error.limit - error.used)
+    members = {"quota": error.quota, "used": error.used, "limit": error.limit, "left": left, "resets_s": resets_s}
+    return Problem(HTTPStatus.TOO_MANY_REQUESTS, detail, headers={"Retry-After": str(resets_s)}, members=members)
+
+
+def _note_quota(problem: Problem, scope: Scope) -> None:
+    """Have the figures of the service know by which quota a request is refused."""
+    if "quota" in problem.members:
+        scope.setdefault("state", {})["quota"] = problem.members["quota"]
 
 
 def problem_of(error: Exception) -> Problem:
@@ -148,12 +176,8 @@ def problem_of(error: Exception) -> Problem:
         case KeyReusedError():
             reason = "expected a new Idempotency-Key, as another body came with this one before"
             return Problem(HTTPStatus.UNPROCESSABLE_ENTITY, reason)
-        case QueueFullError():
-            reason = "expected room for another job, but too many wait already; ask again later"
-            return Problem(HTTPStatus.TOO_MANY_REQUESTS, reason, headers=RETRY)
-        case RebalancersFullError():
-            reason = "expected room for another rebalancer, but too many are kept; delete one, or ask again later"
-            return Problem(HTTPStatus.TOO_MANY_REQUESTS, reason, headers=RETRY)
+        case QuotaExceededError():
+            return refuse_for_quota(error, OVER_QUOTA[error.quota])
         case DiskFullError():
             reason = "expected room for more, but too little is left on the server's disk; ask again later"
             return Problem(HTTPStatus.SERVICE_UNAVAILABLE, reason, headers=RETRY)

@@ -5,14 +5,14 @@ import re
 import time
 from collections import Counter, deque
 from collections.abc import Sequence
-from dataclasses import dataclass
-from http import HTTPStatus
+from dataclasses import dataclass, replace
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tiger.api.middleware.keys import is_open
-from tiger.api.middleware.problems import Problem, refuse
+from tiger.api.middleware.problems import Problem, refuse, refuse_for_quota
+from tiger.api.seams.quota import QuotaExceededError
 
 # Owners whose requests are remembered; where more ask, all begin from zero: no flood of addresses fills the memory.
 NAMES_KEPT = 10_000
@@ -72,7 +72,8 @@ class Rates:
         if self.max_concurrent is None or self.running[name] < self.max_concurrent:
             return None
         detail = f"expected at most {self.max_concurrent} requests at once, got another one"
-        return Problem(HTTPStatus.TOO_MANY_REQUESTS, detail, headers={"Retry-After": str(BUSY_S)})
+        over = QuotaExceededError("concurrent_requests", self.running[name], self.max_concurrent, BUSY_S)
+        return refuse_for_quota(over, detail)
 
     def _count_or_refuse(self, name: str) -> Problem | None:
         """Return the refusal of an owner who has asked too often, or count the request."""
@@ -80,9 +81,10 @@ class Rates:
         # Before the last of them there would be another refusal.
         full = max((window for window in windows if not window.left), key=lambda window: window.reset_s, default=None)
         if full is not None:
-            headers = self._headers(name) | {"Retry-After": str(max(1, full.reset_s))}
             detail = f"expected at most {full.rate.amount} requests in {full.rate.window_s} s, got another one"
-            return Problem(HTTPStatus.TOO_MANY_REQUESTS, detail, headers=headers)
+            over = QuotaExceededError("rate", full.rate.amount, full.rate.amount, max(1, full.reset_s))
+            problem = refuse_for_quota(over, detail)
+            return replace(problem, headers={**self._headers(name), **problem.headers})
         for window in windows:
             window.count()
         return None

@@ -309,6 +309,13 @@ export interface DataMovement {
   routed: number | null;
 }
 
+/** Say what was used on a day. */
+export interface DayBody {
+  /** The day (UTC). */
+  day: string;
+  processor_s: number;
+}
+
 /**
  * Say whether the plan stays, and what the plan of the next interval is: stage j holds layers cuts[j] .. on.
  * `iteration_s` is the simulated iteration of that plan by the measured times, `kept_s` that of the plan in use, None
@@ -1500,9 +1507,24 @@ export interface ProblemBody {
   title: string;
   status: number;
   detail: string;
+  /** What is used up, where that is the reason (429). */
+  quota?: string | null;
+  /** How much of the quota is used. */
+  used?: number | null;
+  limit?: number | null;
+  left?: number | null;
+  /** Seconds until there is more of the quota, or until asking again makes sense. */
+  resets_s?: number | null;
   /** The fields at fault, where there are any. */
   errors?: FieldErrorBody[];
   [name: string]: unknown;
+}
+
+/** Say how many processor seconds are used of a quota, and how many are left; null where there is no quota. */
+export interface ProcessorQuotaBody {
+  used: number;
+  limit: number | null;
+  left: number | null;
 }
 
 /** Say how far a job is; a figure is null where it is not known, and others may follow. */
@@ -1515,6 +1537,13 @@ export interface ProgressBody {
   /** How much of the work is done, from 0 to 1. */
   fraction?: number | null;
   [name: string]: unknown;
+}
+
+/** Say how many are used of a quota, and how many are left; both bounds are null where there is no quota. */
+export interface QuotaBody {
+  used: number;
+  limit: number | null;
+  left: number | null;
 }
 
 /**
@@ -2028,6 +2057,22 @@ export interface TransformerShape {
   flops?: number;
 }
 
+/** Say what whoever asks uses now, and used on the last days. */
+export interface UsageBody {
+  /** The account, or the first digits of the key's digest; empty without keys. */
+  owner: string;
+  running_jobs: QuotaBody;
+  queued_jobs: QuotaBody;
+  /** Bytes of bodies, reports, files and rebalancers. */
+  kept_bytes: QuotaBody;
+  /** Processor seconds of workers today (UTC). */
+  processor_s_per_day: ProcessorQuotaBody;
+  /** Seconds until the next day, at which the processor seconds begin from zero. */
+  resets_s: number;
+  /** The processor seconds of each day, today first. */
+  days: DayBody[];
+}
+
 /**
  * Compare a mapping with the best simple order that a launcher has: in blocks, which is the scheduler's, or cyclic.
  * `metric` is what was minimized, `before` its value in the simple `order`, `after` that of the mapping and `bound`
@@ -2096,6 +2141,7 @@ export interface Answers {
   "GET /rebalancers/{rebalancer_id}": RebalancerBody;
   "GET /solvers": SolversBody;
   "GET /topologies": TopologiesBody;
+  "GET /usage": UsageBody;
   "POST /assign": Report | CircuitReport | JobBody;
   "POST /experts": ExpertReport | JobBody;
   "POST /place": PlacementReport | JobBody;

@@ -7,6 +7,7 @@ import resource
 import signal
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,11 +15,12 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from multiprocessing import forkserver
 from pathlib import Path
-from typing import TypeVar, TypeVarTuple
+from typing import TypeVar, TypeVarTuple, cast
 
 import structlog
 from pebble import ProcessExpired
 
+from tiger.api.pool.meter import SPENT, Metered, read_own_processor_s
 from tiger.api.pool.parent import PARENT, die_with_parent
 from tiger.api.pool.pool import STARTING, Pool
 from tiger.errors import InputError
@@ -90,7 +92,7 @@ class Workers:
         """Run a function in a worker, and name what may go wrong."""
         for _ in range(TRIES):
             try:
-                return await self._call(timeout_s, function, *args)
+                found = await self._call(timeout_s, function, *args)
             except BrokenProcessPool:
                 # All workers were lost, and nothing says that this function is why.
                 continue
@@ -104,26 +106,32 @@ class Workers:
                     raise TooMuchWorkError("The work took more processor time than it may.") from None
                 if error.exitcode != UNKNOWN:
                     break
-            except RuntimeError as error:
-                # Without what the pool adds to it, the worker's traceback a second time.
-                raise RuntimeError(*error.args) from None
+            else:
+                if found.error is not None:
+                    raise found.error
+                return cast(Result, found.answer)
         raise SolverLostError("The process that was solving ended unexpectedly; ask again.")
 
-    async def _call(self, timeout_s: float, function: Callable[[*Parts], Result], *args: *Parts) -> Result:
-        """Run a function in a worker, for so long from when a worker takes it up."""
+    async def _call(self, timeout_s: float, function: Callable[[*Parts], Result], *args: *Parts) -> Metered[Result]:
+        """Run a function in a worker, for so long from when a worker takes it up, and tell what it has used."""
         pool = self._pool
         if pool is None or not self.active:
             pool = await self._ensure_open()
-        call = pool.schedule(_contain, function, *args)
-        answer = asyncio.wrap_future(call)
+        call = pool.schedule(_measure, function, *args)
+        answer, begun_s, processor_s = asyncio.wrap_future(call), None, None
         try:
             while not (call.running() or call.done()):
                 await asyncio.wait((answer,), timeout=LOOK_S)
                 if not (call.done() or pool.active):
                     raise BrokenProcessPool
+            begun_s = time.monotonic()
             async with asyncio.timeout(timeout_s):
-                return await answer
+                found = await answer
+            processor_s = found.processor_s
+            return found
         finally:
+            if begun_s is not None:
+                SPENT.get()(processor_s, time.monotonic() - begun_s)
             # An answer that is there already stays.
             answer.cancel()
 
@@ -226,6 +234,18 @@ def _init_worker(memory_bytes: int, nice: int) -> None:
     # Files that are mapped do not count; what is refused becomes a MemoryError in Python and in numpy.
     resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
     os.nice(nice)
+
+
+def _measure(function: Callable[[*Parts], Result], *args: *Parts) -> Metered[Result]:
+    """Call a function, and return what it came to with the processor time that it took."""
+    begun_s = read_own_processor_s()
+    answer: Result | None = None
+    error: Exception | None = None
+    try:
+        answer = _contain(function, *args)
+    except (InputError, RuntimeError) as fault:
+        error = fault
+    return Metered(answer, error, read_own_processor_s() - begun_s)
 
 
 def _contain(function: Callable[[*Parts], Result], *args: *Parts) -> Result:

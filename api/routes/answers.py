@@ -21,7 +21,7 @@ REFUSED = {
     415: "The content type is not application/json, or the body is compressed.",
     421: "The service has no keys, and was asked by another name than this machine's own.",
     422: "A field or a parameter is missing, unknown or cannot be used; `errors` points at it.",
-    429: "Too many requests, jobs or streams are under way, or too many rebalancers are kept.",
+    429: "A quota is used up, which `quota` names: of requests, jobs, streams, processor time or what is kept.",
     500: "The server failed; its log says why.",
     503: "The service is starting, ending or busy, its database is gone or full, or a process that was solving died.",
 }

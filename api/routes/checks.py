@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from http import HTTPStatus
 from typing import TypeVar
 
 from pydantic import ValidationError
@@ -12,6 +11,7 @@ from tiger.api.middleware import problems
 from tiger.api.middleware.problems import Problem, RefusedError
 from tiger.api.pool.processes import TooMuchWorkError, Workers, spend_at_most
 from tiger.api.schemas.limits import Limits
+from tiger.api.seams.quota import QuotaExceededError
 from tiger.errors import InputError
 
 # To read a larger one may keep every other thread from running for a second, and take fifty times its size.
@@ -52,7 +52,8 @@ class Checks:
         """Have a worker check a body, after those that came before; raise SolverLostError where the worker is lost."""
         if self._waiting >= MAX_WAITING:
             detail = "expected room for another large body, but too many wait already; ask again later"
-            raise RefusedError(Problem(HTTPStatus.TOO_MANY_REQUESTS, detail, headers=problems.RETRY))
+            over = QuotaExceededError("large_bodies", self._waiting, MAX_WAITING)
+            raise RefusedError(problems.refuse_for_quota(over, detail))
         self._waiting += 1
         try:
             async with self._large:

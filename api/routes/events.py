@@ -5,15 +5,15 @@ import math
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
-from http import HTTPStatus
 
 from fastapi import Response
 from fastapi.responses import StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from tiger.api.middleware.problems import Problem, RefusedError
+from tiger.api.middleware.problems import RefusedError, refuse_for_quota
 from tiger.api.schemas.jobs import encode_with_report, encode_without_report
 from tiger.api.seams.job import DatabaseDownError, Job, Jobs
+from tiger.api.seams.quota import QuotaExceededError
 
 MEDIA_TYPE = "text/event-stream"
 # Seconds between two comments, which keep proxies from closing an idle stream, between two events of one stream, and
@@ -42,9 +42,10 @@ class Streams:
     def take_place(self, owner: str) -> Iterator[None]:
         """Hold a place for a stream; raise RefusedError (429) where too many are open."""
         most = math.ceil(self.most / 4) if owner else self.most
-        if self.open.total() >= self.most or self.open[owner] >= most:
-            detail = "This service has as many event streams open as it may have; ask later, or for the job alone."
-            raise RefusedError(Problem(HTTPStatus.TOO_MANY_REQUESTS, detail, headers={"Retry-After": "5"}))
+        for used, limit in ((self.open.total(), self.most), (self.open[owner], most)):
+            if used >= limit:
+                detail = "This service has as many event streams open as it may have; ask later, or for the job alone."
+                raise RefusedError(refuse_for_quota(QuotaExceededError("streams", used, limit), detail))
         self.open[owner] += 1
         try:
             yield

@@ -3,6 +3,7 @@
 from fastapi import Request, Response
 
 from tiger.api.routes import views
+from tiger.api.routes.owner import owner_of
 from tiger.api.routes.solving import Solving
 from tiger.api.routes.waiting import run_while_connected
 from tiger.api.schemas.jobs import MEDIA_TYPE
@@ -17,6 +18,7 @@ class PreviewRoute:
 
     def __init__(self, solving: Solving) -> None:
         self.bodies, self.checks, self.inline = solving.bodies, solving.checks, solving.inline
+        self.jobs = solving.jobs
 
     async def preview(self, request: Request) -> Response:
         """Show what a request states before it is solved: tasks, hardware, a circuit, a model or a cluster.
@@ -25,6 +27,7 @@ class PreviewRoute:
         by groups of their vertices. Nothing is kept.
         """
         async with self.bodies.read(request) as body:
+            await self.jobs.admit(owner_of(request))
             await run_while_connected(request, self.checks.check(views.check, body))
             work = self.inline.answer_in_time(views.preview, body, PREVIEW_S, "what can be shown")
             return Response(await run_while_connected(request, work), media_type=MEDIA_TYPE)

@@ -51,6 +51,7 @@ class RebalancerRoutes:
             owner = owner_of(request)
             known = None if key is None else await self.rebalancers.find(owner, key, body)
             if known is None:
+                await self._jobs.admit(owner)
                 expected = "a first plan, or one that is stated as `plan`,"
                 work = self.inline.answer_in_time(rebalancing.begin, body, BEGIN_S, expected)
                 state = await run_while_connected(request, work)
@@ -85,6 +86,7 @@ class RebalancerRoutes:
 
     async def _take_step(self, request: Request, before: StoredRebalancer, body: bytes, key: str | None) -> bytes:
         """Return the answer to a step, or raise RefusedError (409) where another one came first."""
+        await self._jobs.admit(before.owner)
         call = partial(rebalancing.take_step, before.body, before.state)
         work = self.inline.answer_in_time(call, body, STEP_S, "a step that is decided upon")
         answer, state = await run_while_connected(request, work)

@@ -54,6 +54,9 @@ class Solving:
         key = idempotency.key_of(request.headers.getlist(idempotency.NAME))
         prefer = preference(request.headers.getlist("prefer"), self.bounds.max_wait_s)
         deadline = asyncio.get_running_loop().time() + prefer.patience_s
+        # With a key it may be the repeat of a job that there is already.
+        if key is None:
+            await self.jobs.admit(owner_of(request))
         work = await run_while_connected(request, self.checks.check(entry.check, body))
         small = work is not None and is_small(work)
         as_job = prefer.at_once or key is not None or terms != USUAL_TERMS

@@ -11,7 +11,14 @@ from tiger.api.seams.job import TAG, JobTerms
 
 # Tags of a job, and characters of the address that is told.
 MOST_TAGS, LONGEST_URL = 16, 2000
-Priority = Annotated[int, Query(ge=0, le=9, description="How urgent the job is, from 0 to 9, which goes first.")]
+Priority = Annotated[
+    int,
+    Query(
+        ge=0,
+        le=9,
+        description="How urgent the job is, from 0 to 9, which goes first; ten minutes of waiting count as one step.",
+    ),
+]
 Tags = Annotated[
     list[str],
     Query(

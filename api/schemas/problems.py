@@ -21,4 +21,11 @@ class ProblemBody(BaseModel):
     title: str = Field(description="The phrase of the status.")
     status: int
     detail: str
+    quota: str | None = Field(default=None, description="What is used up, where that is the reason (429).")
+    used: float | None = Field(default=None, description="How much of the quota is used.")
+    limit: float | None = None
+    left: float | None = None
+    resets_s: float | None = Field(
+        default=None, description="Seconds until there is more of the quota, or until asking again makes sense."
+    )
     errors: list[FieldErrorBody] = Field(default=[], description="The fields at fault, where there are any.")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from tiger.api.seams.files import FileInfo, JobFile
+from tiger.api.seams.quota import Charge, OwnerUsage
 from tiger.api.seams.rebalancer import Rebalancers
 
 Kind = Literal["assign", "place", "plan", "experts"]
@@ -61,7 +62,7 @@ class Job:
 class JobOrder:
     """Hold what is to be done: the checked body of a request, of which kind, for whom, and what that says of the job.
 
-    Among jobs of one priority of their owners the least `rank` goes first.
+    Among jobs of one priority of an owner the least `rank` goes first (`jobs.turns`).
 
     `key` is the Idempotency-Key: the same key of the same owner with the same body is the same job. `request_id` is the
     number of the request, by which the log can be searched.
@@ -96,10 +97,6 @@ class KeyReusedError(Exception):
     """Say that an Idempotency-Key came with another body than before (422)."""
 
 
-class QueueFullError(Exception):
-    """Say that too many jobs wait (429)."""
-
-
 class DatabaseDownError(Exception):
     """Say that the database cannot be reached or written, so that nothing was acknowledged (503)."""
 
@@ -122,7 +119,7 @@ class Jobs(Protocol):
         """Put what runs back into the queue and end all processes."""
 
     async def submit(self, work: JobOrder) -> Job:
-        """Store a job and return it; raise KeyReusedError, QueueFullError, DiskFullError or DatabaseDownError."""
+        """Store a job and return it; raise KeyReusedError, QuotaExceededError, DiskFullError or DatabaseDownError."""
 
     async def get(self, job_id: str, owner: str) -> Job | None:
         """Return a job with its report; raise DatabaseDownError."""
@@ -149,6 +146,15 @@ class Jobs(Protocol):
 
     async def ready(self) -> bool:
         """Return whether the database can be used, as soon as that is known."""
+
+    async def admit(self, owner: str) -> None:
+        """Raise QuotaExceededError where an owner has used the processor seconds of the day up."""
+
+    def charge(self, spent: Charge) -> None:
+        """Count processor seconds of work that was no job's towards the day of its owner, soon."""
+
+    async def usage(self, owner: str, days: int) -> OwnerUsage:
+        """Return what an owner uses, and used in so many days up to today; raise DatabaseDownError."""
 
     def waiting(self) -> int:
         """Count the jobs of all owners that wait, in a thread of the caller's; raise DatabaseDownError."""

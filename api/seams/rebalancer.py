@@ -38,10 +38,6 @@ class RebalancerStep:
     key: str | None = None
 
 
-class RebalancersFullError(Exception):
-    """Say that too many rebalancers are kept (429)."""
-
-
 class Rebalancers(Protocol):
     """Store rebalancers. One of another owner is as unknown as one that never was, or that has expired.
 
@@ -51,7 +47,7 @@ class Rebalancers(Protocol):
     async def insert(self, new: NewRebalancer) -> StoredRebalancer:
         """Keep a rebalancer and return it, or the one of the same key.
 
-        Raises KeyReusedError, RebalancersFullError or DiskFullError.
+        Raises KeyReusedError, QuotaExceededError or DiskFullError.
         """
 
     async def find(self, owner: str, key: str, body: bytes) -> StoredRebalancer | None:

@@ -14,15 +14,16 @@ from functools import cached_property
 
 from tiger.api.factory import limits_of
 from tiger.api.jobs.database import Database
-from tiger.api.jobs.maintenance import DAY_S
 from tiger.api.jobs.rebalancer_store import RebalancerStore
 from tiger.api.jobs.rebalancers import DurableRebalancers
+from tiger.api.jobs.usage import DAY_S
 from tiger.api.middleware.problems import problem_of
 from tiger.api.pool.processes import Workers
 from tiger.api.routes.entries import ENTRIES
 from tiger.api.schemas.limits import Limits
 from tiger.api.seams.files import FileInfo, JobDelivery, JobFile, write_files
-from tiger.api.seams.job import ALL_JOBS, Job, JobFilter, JobOrder, Jobs, KeyReusedError, QueueFullError
+from tiger.api.seams.job import ALL_JOBS, Job, JobFilter, JobOrder, Jobs, KeyReusedError
+from tiger.api.seams.quota import NO_QUOTAS, Charge, OwnerUsage, QueueFullError
 from tiger.api.seams.rebalancer import Rebalancers
 from tiger.api.settings import Settings
 
@@ -46,6 +47,7 @@ class MemoryJobs:
         self._running: dict[str, asyncio.Task[None]] = {}
         self._number = itertools.count()
         self._files_of_rows = ExitStack()
+        self.charges: list[Charge] = []
 
     @cached_property
     def rebalancers(self) -> Rebalancers:
@@ -75,8 +77,8 @@ class MemoryJobs:
             if (before[0].kind, before[0].body) != (work.kind, work.body):
                 raise KeyReusedError
             return self._jobs[before[1]]
-        if sum(not job.ended for job in self._jobs.values()) >= self.most:
-            raise QueueFullError
+        if (going_on := sum(not job.ended for job in self._jobs.values())) >= self.most:
+            raise QueueFullError("jobs", going_on, self.most)
         job = Job(id=uuid.uuid4().hex, owner=work.owner, kind=work.kind, status="queued", created_s=time.time())
         job = replace(job, terms=work.terms)
         self._jobs[job.id] = job
@@ -139,6 +141,27 @@ class MemoryJobs:
             async with self._changed:
                 await self._changed.wait_for(lambda: self._jobs[job_id] is not seen)  # noqa: B023 (called before the loop goes on)
             job = self._jobs[job_id]
+
+    async def admit(self, owner: str) -> None:
+        """Admit everybody."""
+
+    def charge(self, spent: Charge) -> None:
+        """Keep what was used."""
+        self.charges.append(spent)
+
+    async def usage(self, owner: str, days: int) -> OwnerUsage:
+        """Return what an owner uses, all of it today."""
+        own = [job.status for job in self._jobs.values() if job.owner == owner]
+        used_s = sum(spent.processor_s for spent in self.charges if spent.owner == owner)
+        return OwnerUsage(
+            running_jobs=own.count("running"),
+            queued_jobs=own.count("queued"),
+            kept_bytes=0,
+            processor_s_per_day=used_s,
+            quotas=NO_QUOTAS,
+            days=tuple((20_000 - k, 0.0 if k else used_s) for k in range(days)),
+            resets_s=DAY_S,
+        )
 
     def waiting(self) -> int:
         """Count the jobs of all owners that wait."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tiger.api.accounts import Quotas
+from tiger.api.seams.quota import Quotas
 from tiger.api.settings import load, rows
 from tiger.errors import InputError
 

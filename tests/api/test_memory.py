@@ -6,7 +6,8 @@ from contextlib import aclosing
 import pytest
 
 from tests.api.desk import Desk, get_job, keep_jobs, settle, work
-from tiger.api.seams.job import KeyReusedError, QueueFullError, Status
+from tiger.api.seams.job import KeyReusedError, Status
+from tiger.api.seams.quota import QueueFullError
 from tiger.errors import InputError
 
 

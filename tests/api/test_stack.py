@@ -11,14 +11,15 @@ from fastapi_offline import FastAPIOffline
 from tiger.api import stack as edge
 from tiger.api.middleware import keys
 from tiger.api.middleware.metrics import Metrics
-from tiger.api.seams.job import DatabaseDownError, KeyReusedError, QueueFullError
+from tiger.api.seams.job import DatabaseDownError, KeyReusedError
+from tiger.api.seams.quota import QueueFullError
 from tiger.api.settings import Settings
 
 KEY = "k" * 32
 GOOD = {"X-API-Key": KEY}
 ERRORS = {
     "reused": KeyReusedError(),
-    "full": QueueFullError(),
+    "full": QueueFullError("jobs", 9, 9),
     "gone": DatabaseDownError("/secret"),
     "conflict": HTTPException(409),
     "bug": OSError("/secret"),
@@ -48,7 +49,7 @@ def service(**changes: object) -> FastAPI:
     app = FastAPIOffline(title="x", redoc_url=None, redirect_slashes=False)
     metrics = Metrics()
     settings = Settings(api_keys=keys.parse(KEY)).model_copy(update=changes)
-    edge.protect(app, settings, metrics)
+    edge.protect(app, settings, metrics, lambda _: None)
     app.router.routes.extend(edge.operations(metrics, {"database": ready, "workers": ready}))
     app.add_api_route("/healthz", fine)
     app.add_api_route("/errors/{name}", fail, methods=["GET", "POST"])

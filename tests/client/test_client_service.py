@@ -84,6 +84,15 @@ def test_a_plan_is_that_of_a_local_run(client: Client) -> None:
     assert [job.status for job in client.jobs()][:1] == ["done"]
 
 
+def test_usage_is_that_of_the_key(client: Client) -> None:
+    """Of as many days as are asked for, with a quota where there is one."""
+    client.assign("halo:4x4", "grid:4x4")
+    found = client.usage(3)
+    assert (found.running_jobs.limit, found.queued_jobs.used, len(found.days)) == (None, 0, 3)
+    with pytest.raises(InputError, match=r"^days: "):
+        client.usage(0)
+
+
 def test_a_file_is_taken_as_it_is(client: Client) -> None:
     """One that has hardware of its own, which no graph states."""
     here, there = (solve(EXAMPLES / "square4.dat", seed=2) for solve in (tiger.assign, client.assign))

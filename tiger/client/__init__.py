@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tiger.client.job import RemoteJob
     from tiger.client.rebalancer import RemoteRebalancer
     from tiger.client.requests import Asked, assignment, circuit_layout, expert_placement, placement, planning
+    from tiger.client.usage import KeyUsage, QuotaUse
     from tiger.errors import InputError
 
 _HOMES = {
@@ -26,7 +27,9 @@ _HOMES = {
     "Client": "tiger.client.client",
     "InputError": "tiger.errors",
     "JobCancelledError": "tiger.client.errors",
+    "KeyUsage": "tiger.client.usage",
     "Patience": "tiger.client.connection",
+    "QuotaUse": "tiger.client.usage",
     "RemoteJob": "tiger.client.job",
     "RemoteRebalancer": "tiger.client.rebalancer",
     "ServiceError": "tiger.client.errors",
@@ -42,7 +45,9 @@ __all__ = [
     "Client",
     "InputError",
     "JobCancelledError",
+    "KeyUsage",
     "Patience",
+    "QuotaUse",
     "RemoteJob",
     "RemoteRebalancer",
     "ServiceError",

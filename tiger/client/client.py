@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tiger.client.rebalancer import RemoteRebalancer
     from tiger.client.reports import AnyReport
     from tiger.client.requests import Asked
+    from tiger.client.usage import KeyUsage
     from tiger.expert_maps.report import ExpertReport
     from tiger.placement.entry.report import PlacementReport
     from tiger.planning.report import PlanReport
@@ -182,6 +183,15 @@ class Client:
                 yield RemoteJob(self._connection, document, read_report)
             # The query alone, so that nothing but this service ever sees the key.
             path = f"jobs?{urlsplit(following).query}" if isinstance(following, str) else None
+
+    def usage(self, days: int = 7) -> "KeyUsage":
+        """Return what this key uses, what is left of its quotas, and its processor seconds of some days up to today.
+
+        Raises InputError of `days` for none, and for more than 366.
+        """
+        from tiger.client.usage import read_usage
+
+        return read_usage(self._connection.document(Call(method="GET", path=f"usage?{urlencode({'days': days})}"))[1])
 
     def _ask(self, name: str, call: object, progress: Watch | None) -> Any:
         """Return the report of a use; where that becomes a job, it is cancelled if the wait ends early."""

@@ -12,7 +12,8 @@ from tiger.api.jobs.claims import Claims, Lease, Outcome
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.migrations import BODIES, JOBS, SERVERS
 from tiger.api.jobs.store import Store
-from tiger.api.seams.job import JobOrder, KeyReusedError, QueueFullError
+from tiger.api.seams.job import JobOrder, KeyReusedError
+from tiger.api.seams.quota import QueueFullError
 
 DONE = Outcome(status="done", report=b"{}")
 

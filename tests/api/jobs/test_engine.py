@@ -12,7 +12,8 @@ from tiger.api.jobs.claims import Claims
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.store import Store
 from tiger.api.routes.waiting import wait_until_ended
-from tiger.api.seams.job import Job, JobOrder, KeyReusedError, QueueFullError
+from tiger.api.seams.job import Job, JobOrder, KeyReusedError
+from tiger.api.seams.quota import QueueFullError
 from tiger.errors import InputError
 
 

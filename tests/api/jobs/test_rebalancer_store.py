@@ -15,7 +15,8 @@ from tiger.api.jobs.disk import DiskSpace
 from tiger.api.jobs.migrations import ANSWERS, BODIES, REBALANCERS
 from tiger.api.jobs.rebalancer_store import KEPT_ANSWERS, RebalancerStore
 from tiger.api.seams.job import DatabaseDownError, DiskFullError, KeyReusedError
-from tiger.api.seams.rebalancer import NewRebalancer, RebalancersFullError, RebalancerStep, StoredRebalancer
+from tiger.api.seams.quota import RebalancersFullError
+from tiger.api.seams.rebalancer import NewRebalancer, RebalancerStep, StoredRebalancer
 
 GONE = StoredRebalancer(id="1", owner="", body=b"", state=b"", steps=0, created_s=0.0, expires_s=0.0)
 NEW = NewRebalancer(body=b"{}", state=b'{"n": 0}')

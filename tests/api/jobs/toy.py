@@ -22,8 +22,14 @@ from tiger.run.progress import Progress
 
 
 def solve(kind: str, body: bytes, tell: Callable[[Progress], None]) -> Solution:
-    """Sleep, telling of it, or die or fail, and append `n` to the file `log`, as the body says."""
+    """Use a processor or sleep, telling of it, or die or fail, and append `n` to the file `log`, as the body says."""
     asked = json.loads(body)
+    if "child" in asked and (child := os.fork()):
+        os.waitpid(child, 0)
+    elif "child" in asked:
+        _burn(asked["child"])
+        os._exit(0)
+    _burn(asked.get("burn", 0))
     if "fault" in asked:
         {"die": os._exit, "bad": _bad, "bug": int}[asked["fault"]]("x" if asked["fault"] == "bug" else 9)
     end_s = time.monotonic() + asked.get("sleep", 0)
@@ -37,6 +43,13 @@ def solve(kind: str, body: bytes, tell: Callable[[Progress], None]) -> Solution:
     return Solution(
         report, [Draft(name, "", "text/plain", partial(_write, what)) for name, what in asked.get("files", {}).items()]
     )
+
+
+def _burn(seconds: float) -> None:
+    """Use so many seconds of a processor."""
+    end_s = time.process_time() + seconds
+    while time.process_time() < end_s:
+        pass
 
 
 def _write(what: str) -> str:

@@ -1,6 +1,7 @@
 """Problem documents."""
 
 import json
+from dataclasses import fields
 from http import HTTPStatus
 
 import pytest
@@ -8,11 +9,11 @@ from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from tiger.api.middleware.problems import Problem, RefusedError, excerpt, of_fields, problem_of
+from tiger.api.middleware.problems import OVER_QUOTA, Problem, RefusedError, excerpt, of_fields, problem_of
 from tiger.api.pool.processes import SolverLostError
 from tiger.api.schemas.assignment import AssignRequest
-from tiger.api.seams.job import DatabaseDownError, DiskFullError, KeyReusedError, QueueFullError
-from tiger.api.seams.rebalancer import RebalancersFullError
+from tiger.api.seams.job import DatabaseDownError, DiskFullError, KeyReusedError
+from tiger.api.seams.quota import QueueFullError, QuotaExceededError, Quotas, RebalancersFullError
 from tiger.errors import InputError
 
 
@@ -27,8 +28,8 @@ from tiger.errors import InputError
         (ClientDisconnect(), 499),
         (KeyError("x"), 500),
         (KeyReusedError(), 422),
-        (QueueFullError(), 429),
-        (RebalancersFullError(), 429),
+        (QueueFullError("jobs", 9, 9), 429),
+        (RebalancersFullError("rebalancers", 9, 9), 429),
         (DatabaseDownError("/secret"), 503),
         (DiskFullError("/secret"), 503),
     ],
@@ -106,8 +107,24 @@ def test_names_in_a_pointer_are_escaped() -> None:
     assert of_fields(refusal.value).errors[0].pointer == "#/pinned/a~1b~0"
 
 
+def test_a_quota_that_is_used_up_is_named() -> None:
+    """With what is used and left of it, and the seconds until there is more, in whole ones and none too few."""
+    answer = problem_of(QuotaExceededError("kept_bytes", 120, 100, 3.2)).response()
+    quota = {"quota": "kept_bytes", "used": 120, "limit": 100, "left": 0, "resets_s": 4}
+    problem = json.loads(bytes(answer.body))
+    assert {name: problem[name] for name in quota} == quota
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "4")
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(Quotas)])
+def test_every_quota_has_words_for_its_refusal(name: str) -> None:
+    """But that of jobs that run, beyond which jobs wait."""
+    assert (name in OVER_QUOTA) == (name != "running_jobs")
+
+
 @pytest.mark.parametrize(
-    "error", [QueueFullError(), DatabaseDownError("/secret"), DiskFullError("/secret"), SolverLostError("gone")]
+    "error",
+    [QueueFullError("jobs", 9, 9), DatabaseDownError("/secret"), DiskFullError("/secret"), SolverLostError("gone")],
 )
 def test_what_passes_says_when_to_ask_again(error: Exception) -> None:
     """A client knows that the same request may succeed later."""

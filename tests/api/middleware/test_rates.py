@@ -59,7 +59,10 @@ def test_a_request_too_many_is_refused(clock: mock.Mock) -> None:
     answer = client.get("/x", headers=A)
     assert (answer.status_code, answer.headers["content-type"]) == (429, "application/problem+json")
     assert answer.headers["retry-after"] == "60"
-    assert answer.json()["detail"] == "expected at most 2 requests in 60 s, got another one"
+    problem = answer.json()
+    assert problem["detail"] == "expected at most 2 requests in 60 s, got another one"
+    quota = {"quota": "rate", "used": 2, "limit": 2, "left": 0, "resets_s": 60}
+    assert {name: problem[name] for name in quota} == quota
 
 
 def test_the_window_moves(clock: mock.Mock) -> None:

@@ -11,7 +11,8 @@ from tests.api.memory import in_memory
 from tiger.api.app import create_app
 from tiger.api.middleware.hosts import Local
 from tiger.api.middleware.keys import parse
-from tiger.api.seams.job import DatabaseDownError, KeyReusedError, QueueFullError
+from tiger.api.seams.job import DatabaseDownError, KeyReusedError
+from tiger.api.seams.quota import QueueFullError
 from tiger.api.settings import Settings
 
 Responses = dict[str, Any]
@@ -87,7 +88,7 @@ def test_other_methods_are_documented(document: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "status"), [(DatabaseDownError(), 503), (QueueFullError(), 429), (KeyReusedError(), 422)]
+    ("error", "status"), [(DatabaseDownError(), 503), (QueueFullError("jobs", 9, 9), 429), (KeyReusedError(), 422)]
 )
 def test_what_fails_further_in_is_documented(
     document: dict[str, Any], error: Exception, status: int, monkeypatch: pytest.MonkeyPatch

@@ -20,7 +20,8 @@ from tiger.api.routes.entries import ASSIGN, ENTRIES, Solve
 from tiger.api.routes.examples import TWO_SPEEDS
 from tiger.api.routes.inline import Inline
 from tiger.api.routes.solving import Bounds, Solving
-from tiger.api.seams.job import DatabaseDownError, JobOrder, KeyReusedError, QueueFullError
+from tiger.api.seams.job import DatabaseDownError, JobOrder, KeyReusedError
+from tiger.api.seams.quota import QueueFullError
 from tiger.api.settings import Settings
 from tiger.errors import InputError
 from tiger.run.progress import Progress
@@ -75,22 +76,22 @@ def test_a_stored_job_is_waited_for(client: TestClient, body: object, headers: d
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("body", "headers", "priority"),
+    ("body", "headers", "rank"),
     [(SMALL, {"Idempotency_Key": "k"}, 1), (LARGE, {}, 5), (SMALL, {"Prefer": "respond-async"}, 10)],
 )
 def test_little_work_that_is_waited_for_goes_first(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch, body: object, headers: dict[str, str], priority: int
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, body: object, headers: dict[str, str], rank: int
 ) -> None:
     """Then what is waited for, then what nobody waits for."""
     kept: list[JobOrder] = []
 
     async def submit(_: MemoryJobs, work: JobOrder) -> None:
         kept.append(work)
-        raise QueueFullError
+        raise QueueFullError("jobs", 9, 9)
 
     monkeypatch.setattr(MemoryJobs, "submit", submit)
     ask(client, body, **headers)
-    assert [work.priority for work in kept] == [priority]
+    assert [work.rank for work in kept] == [rank]
 
 
 def test_work_is_put_off_for_who_asks_so(client: TestClient) -> None:
@@ -151,7 +152,9 @@ def test_a_key_with_another_body_is_422(client: TestClient) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("error", "status"), [(KeyReusedError(), 422), (QueueFullError(), 429), (DatabaseDownError(), 503)], ids=type
+    ("error", "status"),
+    [(KeyReusedError(), 422), (QueueFullError("jobs", 9, 9), 429), (DatabaseDownError(), 503)],
+    ids=type,
 )
 def test_what_cannot_be_kept_is_a_problem(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int
