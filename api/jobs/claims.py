@@ -15,6 +15,7 @@ import structlog
 from sqlalchemy.engine import Connection
 
 from tiger.api.jobs.database import Database, read_clock
+from tiger.api.jobs.ends import settle_ends
 from tiger.api.jobs.migrations import BODIES, FILES, JOBS, SERVERS
 from tiger.api.seams.files import JobFile
 from tiger.api.seams.job import DiskFullError, Kind, Status
@@ -117,7 +118,7 @@ class Claims:
             update = sa.update(JOBS).where(*_matches(lease), JOBS.c.status == "running")
             mine = connection.execute(update.values(**ended, ended_s=read_clock(connection))).rowcount == 1
             if mine:
-                delete_bodies(connection, [lease.job_id])
+                settle_ends(connection, [lease.job_id])
                 self._keep_files(connection, lease.job_id, outcome.files)
         return mine
 
@@ -177,12 +178,6 @@ class Claims:
         return {row.id: row.beat_s for row in rows}
 
 
-def delete_bodies(connection: Connection, ids: Sequence[object]) -> None:
-    """Delete the requests of jobs that have ended."""
-    if ids:
-        connection.execute(sa.delete(BODIES).where(BODIES.c.id.in_(ids)))
-
-
 def _matches(lease: Lease) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
     """Return the conditions for a lease that is the job's last."""
     return JOBS.c.id == lease.job_id, JOBS.c.token == lease.token
@@ -204,7 +199,7 @@ def _requeue(connection: Connection, *where: sa.ColumnElement[bool]) -> list[Map
     about = (JOBS.c.id.label("job_id"), JOBS.c.kind, JOBS.c.status, JOBS.c.request_id)
     rows = connection.execute(sa.update(JOBS).where(*where).values(again).returning(*about))
     found: list[Mapping[str, object]] = [dict(row._mapping) for row in rows]
-    delete_bodies(connection, [job["job_id"] for job in found if job["status"] == "cancelled"])
+    settle_ends(connection, [job["job_id"] for job in found if job["status"] == "cancelled"])
     return found
 
 

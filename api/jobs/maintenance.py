@@ -9,10 +9,11 @@ from contextlib import suppress
 from tiger.api.jobs.error_log import ErrorLog
 from tiger.api.jobs.heartbeats import Heartbeats
 from tiger.api.jobs.rebalancer_store import RebalancerStore
+from tiger.api.jobs.settings import DAY_S
 from tiger.api.jobs.store import Store
+from tiger.api.jobs.webhook_store import WebhookStore
 from tiger.api.jobs.worker_context import WorkerContext
 
-DAY_S = 86_400.0
 # Seconds between two deletions of old jobs, whose age is counted in days.
 TIDY_S = 600.0
 # Seconds from when there is something to be tidied up until that is done, for all of it at once.
@@ -24,8 +25,10 @@ BATCH = 200
 class Maintenance:
     """Repeat these tasks, each in its own interval."""
 
-    def __init__(self, context: WorkerContext, store: Store, rebalancers: RebalancerStore) -> None:
-        self.context, self.store, self.rebalancers = context, store, rebalancers
+    def __init__(
+        self, context: WorkerContext, store: Store, rebalancers: RebalancerStore, webhooks: WebhookStore
+    ) -> None:
+        self.context, self.store, self.rebalancers, self.webhooks = context, store, rebalancers, webhooks
         self._untidy = asyncio.Event()
         self._heartbeats = Heartbeats(math.ceil(context.settings.dead_s / context.settings.beat_s))
 
@@ -57,10 +60,10 @@ class Maintenance:
         self.context.claims.release_silent(self._heartbeats.list_silent())
 
     def tidy(self) -> None:
-        """Delete old jobs and rebalancers, and give the room of all that is deleted back to the disk."""
+        """Delete old jobs, rebalancers and events, and give the room of all that is deleted back to the disk."""
         while old := self.store.list_expired(self.context.settings.keep_days * DAY_S, BATCH):
             self.store.delete(old)
-        while self.rebalancers.delete_expired():
+        while self.rebalancers.delete_expired() or self.webhooks.delete_expired():
             pass
         while self.store.database.shrink():
             pass

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tiger.client.job import RemoteJob
     from tiger.client.rebalancer import RemoteRebalancer
     from tiger.client.requests import Asked, assignment, circuit_layout, expert_placement, placement, planning
+    from tiger.client.webhooks import verify_webhook
     from tiger.errors import InputError
 
 _HOMES = {
@@ -35,6 +36,7 @@ _HOMES = {
     "expert_placement": "tiger.client.requests",
     "placement": "tiger.client.requests",
     "planning": "tiger.client.requests",
+    "verify_webhook": "tiger.client.webhooks",
 }
 
 __all__ = [
@@ -51,6 +53,7 @@ __all__ = [
     "expert_placement",
     "placement",
     "planning",
+    "verify_webhook",
 ]
 
 
