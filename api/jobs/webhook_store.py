@@ -7,7 +7,7 @@ that moment, so that a server that was halted does not write over what another o
 import hashlib
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import sqlalchemy as sa
 
@@ -28,7 +28,7 @@ JITTER = 0.25
 GONE = 410
 # Rows that are deleted at a time.
 BATCH = 500
-COLUMNS = tuple(Webhook.__dataclass_fields__)
+COLUMNS = tuple(field.name for field in fields(Webhook))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,9 +78,9 @@ class WebhookStore:
         return WebhookClaim(**fields, body=body, attempt=attempt, until_s=until_s)
 
     def settle(self, claim: WebhookClaim, answer: WebhookAnswer) -> WebhookOutcome:
-        """Write what came of an attempt, and return it."""
+        """Write what came of an attempt, and return it; what the power takes of that is sent again."""
         outcome, delay_s = judge(claim, answer)
-        with self.database.begin() as connection:
+        with self.database.begin_relaxed() as connection:
             now_s = read_clock(connection)
             found: dict[str, object] = {"last_status": answer.status, "last_error": answer.error, "claimed": 0}
             if outcome == "failed":

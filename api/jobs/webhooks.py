@@ -22,7 +22,7 @@ from tiger.model.http import read_secret, sign_webhook
 
 # Requests under way on a server, and those to one host.
 MOST_SENDS, MOST_TO_HOST = 16, 4
-# Seconds between two looks for what is due, until a claim is left at the end, and between two attempts to write.
+# Seconds between two looks for what is due, for each step of the end, and between two attempts to write.
 LOOK_S, STOP_S, RETRY_S = 0.5, 3.0, 0.5
 LOG = structlog.get_logger()
 EVENTS: Mapping[WebhookOutcome, str] = {
@@ -78,9 +78,10 @@ class WebhookSender:
         for task in sends.values():
             task.cancel()
         await asyncio.gather(self._looking, *sends.values(), return_exceptions=True)
-        with suppress(DatabaseDownError):
-            for claim in sends:
-                await self.context.call(self.store.release, claim)
+        with suppress(DatabaseDownError, TimeoutError):
+            async with asyncio.timeout(STOP_S):
+                for claim in sends:
+                    await self.context.call(self.store.release, claim)
 
     async def _repeat(self) -> None:
         """Claim and send until the server stops, whatever goes wrong."""

@@ -88,8 +88,8 @@ class Solving:
         try:
             return await run_while_connected(request, wait_until_ended(self.jobs, job, left))
         except ClientDisconnect:
-            # Nobody knows the id of the job; with a key, the same request finds it again.
-            if work.key is None:
+            # Nobody knows the id of the job; with a key, the same request finds it again, and a webhook tells it.
+            if work.key is None and work.terms.webhook_url is None:
                 await self.jobs.cancel(job.id, job.owner)
             raise
 

@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import Sequence
+from contextlib import suppress
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from threading import BoundedSemaphore, Thread
 
@@ -88,7 +89,8 @@ async def _look_up(host: str, port: int) -> list[str]:
             found = []
         finally:
             _free_lookups.release()
-        if not loop.is_closed():
+        # The server may have ended meanwhile.
+        with suppress(RuntimeError):
             loop.call_soon_threadsafe(give, found)
 
     # It may take half a minute, cannot be stopped, and must not keep the process from ending.

@@ -91,8 +91,9 @@ async def _exchange(
     """Send the request and read the answer, of which the head counts."""
     http = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEAD_BYTES)
     host = target.host if target.port == HTTPS else f"{target.host}:{target.port}"
-    sent = {"Host": host, "Content-Type": "application/json", "Content-Length": str(len(body)), "Connection": "close"}
-    request = h11.Request(method="POST", target=target.path, headers=[*(sent | dict(headers)).items()])
+    about = {"Content-Type": "application/json", "Content-Length": str(len(body)), "User-Agent": "TIGER"}
+    sent = {"Host": host, "Connection": "close", **about, **headers}
+    request = h11.Request(method="POST", target=target.path, headers=[*sent.items()])
     for event in (request, h11.Data(data=body), h11.EndOfMessage()):
         writer.write(http.send(event) or b"")
     await writer.drain()

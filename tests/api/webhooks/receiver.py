@@ -35,7 +35,10 @@ class Received:
 
 
 class Receiver(ThreadingHTTPServer):
-    """Receive events and answer with the first of `answers`, a status with headers, and with 204 without any."""
+    """Receive events and answer with the first of `answers`, a status with headers, and with 204 without any.
+
+    Answers wait while `open` is not set.
+    """
 
     daemon_threads = True
     # A burst of connections is not to be refused.
@@ -45,7 +48,8 @@ class Receiver(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), _Handler)
         self.received: list[Received] = []
         self.answers: list[tuple[int, Mapping[str, str]]] = []
-        self.connected = 0
+        self.connected, self.open = 0, threading.Event()
+        self.open.set()
         self.tls = self.make_tls(certificate)
         self.thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02})
         self.thread.start()
@@ -86,6 +90,7 @@ class Receiver(ThreadingHTTPServer):
 
     def close(self) -> None:
         """Listen no more."""
+        self.open.set()
         self.shutdown()
         self.server_close()
         self.thread.join()
@@ -101,6 +106,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.server.received.append(Received(self.path, headers, body))
+        self.server.open.wait()
         status, more = self.server.answers.pop(0) if self.server.answers else (204, {})
         self.send_response(status)
         for name, value in more.items():
