@@ -65,7 +65,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             url TEXT NOT NULL, host TEXT NOT NULL, body TEXT NOT NULL, created_s DOUBLE PRECISION NOT NULL,
             status TEXT NOT NULL, attempts INTEGER NOT NULL, next_s DOUBLE PRECISION NOT NULL,
             claimed INTEGER NOT NULL, last_status INTEGER, last_error TEXT, settled_s DOUBLE PRECISION)""",
-        "CREATE INDEX tiger_webhooks_due ON tiger_webhooks (status, next_s)",
+        "CREATE INDEX tiger_webhooks_due ON tiger_webhooks (status, next_s, host)",
         "CREATE INDEX tiger_webhooks_page ON tiger_webhooks (owner, created_s, id, status)",
         "CREATE INDEX tiger_webhooks_settled ON tiger_webhooks (settled_s)",
     ),

@@ -1,6 +1,7 @@
 """Addresses that a name may stand for, and those that it may not."""
 
 import asyncio
+import threading
 from ipaddress import ip_network
 
 import pytest
@@ -45,6 +46,29 @@ def test_one_forbidden_address_is_enough(found: list[str], monkeypatch: pytest.M
     monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: [(2, 1, 6, "", (address, 443)) for address in found])
     with pytest.raises(ForbiddenAddressError):
         asyncio.run(resolve("hooks.example", 443, ()))
+
+
+def test_lookups_that_hang_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They cannot be stopped, and go on when nobody waits for them any longer."""
+    over = threading.Event()
+    monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: over.wait() and [])
+    monkeypatch.setattr("tiger.api.webhooks.addresses._free_lookups", threading.BoundedSemaphore(1))
+
+    async def ask_twice() -> None:
+        hanging = asyncio.ensure_future(resolve("hooks.example", 443, ()))
+        await asyncio.sleep(0)
+        hanging.cancel()
+        await asyncio.gather(hanging, return_exceptions=True)
+        try:
+            with pytest.raises(UnsentError, match="too many names"):
+                await resolve("hooks.example", 443, ())
+        finally:
+            over.set()
+
+    asyncio.run(ask_twice())
+    for thread in threading.enumerate():
+        if thread.name == "tiger-lookup":
+            thread.join()
 
 
 def test_a_name_without_an_address_is_not_sent_to(monkeypatch: pytest.MonkeyPatch) -> None:
