@@ -20,10 +20,11 @@ from typing import cast
 from tiger.api.middleware import keys
 from tiger.api.middleware.keys import Key
 from tiger.api.seams.quota import NO_QUOTAS, Quotas
+from tiger.model.http import read_secret
 
 # What names an account in logs and answers; keys without one are named by digits of their digests.
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-# Characters of a secret: 24 random ones are enough for HMAC-SHA256.
+# Characters of a secret, or bytes of one in base64: 24 random ones are enough for HMAC-SHA256.
 SHORTEST_SECRET = 24
 
 
@@ -93,8 +94,11 @@ def _read_account(name: str, stated: object, defaults: Quotas) -> ServiceAccount
     except ValueError as error:
         raise ValueError(f"{where}.keys: {error}") from None
     secrets = tuple(_read_texts(table, where, "webhook_secrets"))
-    if any(len(secret) < SHORTEST_SECRET for secret in secrets):
-        raise ValueError(f"{where}.webhook_secrets: expected secrets of at least {SHORTEST_SECRET} characters")
+    try:
+        if any(len(read_secret(secret)) < SHORTEST_SECRET for secret in secrets):
+            raise ValueError(f"expected secrets of at least {SHORTEST_SECRET} characters, or bytes in base64")
+    except ValueError as error:
+        raise ValueError(f"{where}.webhook_secrets: {error}") from None
     return ServiceAccount(name=name, keys=digests, quotas=quotas, webhook_secrets=secrets)
 
 

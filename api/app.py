@@ -28,6 +28,7 @@ from tiger.api.routes.rebalancers import RebalancerRoutes
 from tiger.api.routes.solving import Bounds, Solving
 from tiger.api.routes.terms import read_terms
 from tiger.api.routes.usage import add_usage
+from tiger.api.routes.webhooks import add_webhooks
 from tiger.api.schemas.catalogue import HealthBody, SolverBody, SolversBody, TopologiesBody, TopologyBody
 from tiger.api.schemas.jobs import JobBody, JobsBody
 from tiger.api.schemas.rebalancers import DecisionBody, RebalancerBody
@@ -75,6 +76,7 @@ def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_d
     _add_files(app, jobs)
     _add_rebalancers(app, RebalancerRoutes(service.solving))
     add_usage(app, service.jobs)
+    add_webhooks(app, service.jobs)
     app.add_api_route("/solvers", service.solvers, summary="List the solvers", responses=answers.document_errors())
     app.add_api_route(
         "/topologies",
@@ -105,8 +107,11 @@ class Service:
         self.job_workers = Workers(settings.workers, memory_bytes, NICE)
         self.workers.on_result = self.job_workers.on_result = metrics.record_call
         self.jobs = make_jobs(settings, self.job_workers)
-        metrics.watch(self.jobs.waiting)
-        bounds = Bounds(max_body_bytes=settings.max_body_bytes, max_wait_s=settings.max_wait_s)
+        metrics.watch(self.jobs.waiting, self.jobs.count_webhooks)
+        self.jobs.on_webhook = metrics.count_webhook
+        bounds = Bounds(
+            max_body_bytes=settings.max_body_bytes, max_wait_s=settings.max_wait_s, webhooks=settings.webhooks
+        )
         self.solving = Solving(Inline(self.workers, self.limits), self.jobs, bounds)
 
     @asynccontextmanager

@@ -31,5 +31,6 @@ def make_durable_jobs(settings: Settings, workers: Workers) -> Jobs:
         max_queued=settings.max_jobs,
         max_rebalancers=settings.max_rebalancers,
         keep_days=settings.retention_days,
+        webhooks=settings.webhooks,
     )
     return DurableJobs(stored, workers, Solve(limits_of(settings), settings.executor))

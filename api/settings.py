@@ -1,6 +1,5 @@
 """What an operator sets through the environment."""
 
-import ipaddress
 import os
 import re
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from tiger.api.accounts import Accounts, read_accounts
 from tiger.api.middleware import keys, rates
+from tiger.api.webhooks.policy import WebhookPolicy, read_allowed_host, read_network
 from tiger.errors import InputError
 from tiger.run.parallel import executors
 
@@ -69,7 +69,8 @@ class Settings(BaseSettings):
     `rate`, such as `600/minute`, and `max_concurrent` bound the requests of one key, or of one address without keys.
     With `audit_reads` the audit has requests, too, that change nothing.
     `trusted_proxies` are the addresses that may state the client's address, and `cors_origins` the origins
-    whose pages may ask. `enable_dwave` lets requests name D-Wave's solvers, at the cost of the operator's account.
+    whose pages may ask. `webhook_hosts` may be told of the end of jobs, at addresses that are global or in
+    `webhook_networks`. `enable_dwave` lets requests name D-Wave's solvers, at the cost of the operator's account.
     """
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True)
@@ -97,6 +98,8 @@ class Settings(BaseSettings):
     trusted_proxies: Texts = ()
     cors_origins: Texts = ()
     audit_reads: bool = False
+    webhook_hosts: Texts = ()
+    webhook_networks: Texts = ()
     enable_dwave: bool = False
 
     @field_validator("data_dir")
@@ -140,10 +143,23 @@ class Settings(BaseSettings):
     def _check_proxies(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         """Refuse names, which nothing would match, and `*`, by which anyone could state any address."""
         for proxy in value:
-            try:
-                ipaddress.ip_network(proxy)
-            except ValueError:
-                raise ValueError(f"expected addresses or networks such as 10.0.0.0/8, got {proxy!r}") from None
+            read_network(proxy)
+        return value
+
+    @field_validator("webhook_hosts")
+    @classmethod
+    def _check_hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        """Refuse what is no name of a host with at most a port."""
+        for host in value:
+            read_allowed_host(host)
+        return value
+
+    @field_validator("webhook_networks")
+    @classmethod
+    def _check_networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        """Refuse what is no network."""
+        for network in value:
+            read_network(network)
         return value
 
     @field_validator("cors_origins")
@@ -171,6 +187,15 @@ class Settings(BaseSettings):
     def keys(self) -> tuple[keys.Key, ...]:
         """Return all keys, those of accounts and others."""
         return (*self.api_keys, *self.keys_file.keys)
+
+    @property
+    def webhooks(self) -> WebhookPolicy:
+        """Return whom the service may tell of the end of jobs."""
+        return WebhookPolicy(
+            hosts=tuple(map(read_allowed_host, self.webhook_hosts)),
+            networks=tuple(map(read_network, self.webhook_networks)),
+            secrets_of=self.keys_file.secrets_of,
+        )
 
     @property
     def store_url(self) -> str:

@@ -15,6 +15,7 @@ import structlog
 from sqlalchemy.engine import Connection
 
 from tiger.api.jobs.database import Database, lock_owner, read_clock
+from tiger.api.jobs.ends import settle_ends
 from tiger.api.jobs.migrations import BODIES, FILES, JOBS, SERVERS
 from tiger.api.jobs.turns import choose_owner, list_heads
 from tiger.api.jobs.usage import charge, count_jobs, set_kept
@@ -149,7 +150,7 @@ class Claims:
             update = sa.update(JOBS).where(*_matches(lease), JOBS.c.status == "running")
             mine = connection.execute(update.values(ended)).rowcount == 1
             if mine:
-                delete_bodies(connection, [lease.job_id])
+                settle_ends(connection, [lease.job_id])
                 self._keep_files(connection, lease.job_id, outcome.files)
                 size = len(outcome.report or b"") + sum(len(file.packed) for file in outcome.files)
                 set_kept(connection, [lease.job_id], size)
@@ -215,12 +216,6 @@ class Claims:
         return {row.id: row.beat_s for row in rows}
 
 
-def delete_bodies(connection: Connection, ids: Sequence[object]) -> None:
-    """Delete the requests of jobs that have ended."""
-    if ids:
-        connection.execute(sa.delete(BODIES).where(BODIES.c.id.in_(ids)))
-
-
 def _matches(lease: Lease) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
     """Return the conditions for a lease that is the job's last."""
     return JOBS.c.id == lease.job_id, JOBS.c.token == lease.token
@@ -242,9 +237,7 @@ def _requeue(connection: Connection, *where: sa.ColumnElement[bool]) -> list[Map
     about = (JOBS.c.id.label("job_id"), JOBS.c.kind, JOBS.c.status, JOBS.c.request_id)
     rows = connection.execute(sa.update(JOBS).where(*where).values(again).returning(*about))
     found: list[Mapping[str, object]] = [dict(row._mapping) for row in rows]
-    ended_ids = [job["job_id"] for job in found if job["status"] == "cancelled"]
-    delete_bodies(connection, ended_ids)
-    set_kept(connection, ended_ids, 0)
+    settle_ends(connection, [job["job_id"] for job in found if job["status"] == "cancelled"])
     return found
 
 

@@ -21,16 +21,19 @@ from tiger.api.jobs.maintenance import Maintenance
 from tiger.api.jobs.rebalancer_store import RebalancerStore
 from tiger.api.jobs.rebalancers import DurableRebalancers
 from tiger.api.jobs.server import claim_name
-from tiger.api.jobs.settings import JobSettings
+from tiger.api.jobs.settings import DAY_S, JobSettings
 from tiger.api.jobs.store import Store
-from tiger.api.jobs.usage import DAY_S, UnwrittenCharges, UsageStore
+from tiger.api.jobs.usage import UnwrittenCharges, UsageStore
 from tiger.api.jobs.watchers import Watchers
+from tiger.api.jobs.webhook_store import WebhookStore
+from tiger.api.jobs.webhooks import DurableWebhooks, WebhookSender
 from tiger.api.jobs.worker_context import Answer, Parts, WorkerContext
 from tiger.api.pool.processes import Workers
 from tiger.api.seams.files import FileInfo, JobFile
 from tiger.api.seams.job import ALL_JOBS, DatabaseDownError, Job, JobFilter, JobOrder
 from tiger.api.seams.quota import Charge, OwnerUsage
 from tiger.api.seams.rebalancer import Rebalancers
+from tiger.api.seams.webhook import WebhookOutcome, Webhooks
 
 # Statements that wait for the database at the same time: those of requests, and those of runs and maintenance, which
 # must not stand in line behind a burst of requests: beside 300 clients ten jobs a second end instead of two.
@@ -42,14 +45,16 @@ LOG = structlog.get_logger()
 
 
 class DurableJobs:
-    """Keep jobs in a database and have them done by workers, and rebalancers beside them: a Jobs."""
+    """Keep jobs in a database and have them done by workers, and rebalancers and events beside them: a Jobs."""
 
     rebalancers: Rebalancers
+    webhooks: Webhooks
 
     def __init__(self, settings: JobSettings, workers: Workers, solve: Solve) -> None:
         self.settings, self.workers, self.solve = settings, workers, solve
         self._watchers = Watchers(self._states)
         self._probe: asyncio.Future[bool] | None = None
+        self.on_webhook: Callable[[WebhookOutcome], None] = lambda _: None
 
     async def start(self) -> None:
         """Open the store, requeue what was left, and begin to work; raise DatabaseDownError or OSError."""
@@ -60,6 +65,8 @@ class DurableJobs:
         self._usage = UsageStore(self._database, quotas_of)
         rebalancers = RebalancerStore(self._database, self.settings.max_rebalancers, keep_s, quotas_of)
         self.rebalancers = DurableRebalancers(rebalancers, self._query)
+        self._events = WebhookStore(self._database, keep_s)
+        self.webhooks = DurableWebhooks(self._events, self._query)
         self._threads = ThreadPoolExecutor(REQUEST_THREADS, thread_name_prefix="tiger-requests")
         claims = Claims(self._database, self._server.name, quotas_of)
         self._context = WorkerContext(
@@ -76,13 +83,16 @@ class DurableJobs:
         await self._context.call(self._open)
         self._dispatcher = Dispatcher(self._context)
         self._dispatcher.start()
-        self._maintenance = Maintenance(self._context, self._store, rebalancers, self._usage)
+        self._maintenance = Maintenance(self._context, self._store, rebalancers, self._events, self._usage)
         self._maintenance.start()
+        self._sender = WebhookSender(self._context, self._events, self.on_webhook)
+        self._sender.start()
         self._watchers.start()
 
     async def stop(self) -> None:
         """Put what runs back into the queue; nothing of it is lost where the database is not there to take it."""
-        await asyncio.gather(self._dispatcher.stop(), self._maintenance.stop(), self._watchers.stop())
+        parts = (self._dispatcher, self._maintenance, self._watchers, self._sender)
+        await asyncio.gather(*(part.stop() for part in parts))
         await self._context.ipc_server.stop()
         with suppress(DatabaseDownError):
             await self._query(self._context.charges.write, self._usage)
@@ -187,7 +197,15 @@ class DurableJobs:
 
     def waiting(self) -> int:
         """Count the jobs of all owners that wait, in a thread of the caller's; raise DatabaseDownError."""
-        counting = self._threads.submit(self._store.waiting)
+        return self._count(self._store.waiting)
+
+    def count_webhooks(self) -> int:
+        """Count the events of all owners that are to be sent, as `waiting` does."""
+        return self._count(self._events.count_pending)
+
+    def _count(self, count: Callable[[], int]) -> int:
+        """Return what a statement counts; raise DatabaseDownError, also where no answer comes."""
+        counting = self._threads.submit(count)
         try:
             return counting.result(COUNT_S)
         except TimeoutError:

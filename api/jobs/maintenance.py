@@ -9,8 +9,10 @@ from contextlib import suppress
 from tiger.api.jobs.error_log import ErrorLog
 from tiger.api.jobs.heartbeats import Heartbeats
 from tiger.api.jobs.rebalancer_store import RebalancerStore
+from tiger.api.jobs.settings import DAY_S
 from tiger.api.jobs.store import Store
-from tiger.api.jobs.usage import DAY_S, UsageStore
+from tiger.api.jobs.usage import UsageStore
+from tiger.api.jobs.webhook_store import WebhookStore
 from tiger.api.jobs.worker_context import WorkerContext
 from tiger.api.middleware import audit
 
@@ -25,8 +27,16 @@ BATCH = 200
 class Maintenance:
     """Repeat these tasks, each in its own interval."""
 
-    def __init__(self, context: WorkerContext, store: Store, rebalancers: RebalancerStore, usage: UsageStore) -> None:
-        self.context, self.store, self.rebalancers, self.usage = context, store, rebalancers, usage
+    def __init__(
+        self,
+        context: WorkerContext,
+        store: Store,
+        rebalancers: RebalancerStore,
+        webhooks: WebhookStore,
+        usage: UsageStore,
+    ) -> None:
+        self.context, self.store, self.usage = context, store, usage
+        self.rebalancers, self.webhooks = rebalancers, webhooks
         self._untidy = asyncio.Event()
         self._heartbeats = Heartbeats(math.ceil(context.settings.dead_s / context.settings.beat_s))
 
@@ -66,11 +76,11 @@ class Maintenance:
         self.context.charges.write(self.usage)
 
     def tidy(self) -> None:
-        """Delete old jobs and rebalancers, and give the room of all that is deleted back to the disk."""
+        """Delete old jobs, rebalancers and events, and give the room of all that is deleted back to the disk."""
         while old := self.store.list_expired(self.context.settings.keep_days * DAY_S, BATCH):
             self.store.delete(old)
             audit.record("delete_expired_jobs", "tiger", "done", count=len(old))
-        while self.rebalancers.delete_expired():
+        while self.rebalancers.delete_expired() or self.webhooks.delete_expired():
             pass
         self.usage.delete_old()
         while self.store.database.shrink():

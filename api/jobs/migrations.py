@@ -83,6 +83,17 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             FROM tiger_rebalancers""",
         "CREATE INDEX tiger_kept_owner ON tiger_kept (owner, bytes)",
     ),
+    # What is sent is in the row, as a job may be purged before its owner is told of it.
+    (
+        """CREATE TABLE tiger_webhooks (
+            id VARCHAR(32) PRIMARY KEY, owner TEXT NOT NULL, job_id VARCHAR(32) NOT NULL, event TEXT NOT NULL,
+            url TEXT NOT NULL, host TEXT NOT NULL, body TEXT NOT NULL, created_s DOUBLE PRECISION NOT NULL,
+            status TEXT NOT NULL, attempts INTEGER NOT NULL, next_s DOUBLE PRECISION NOT NULL,
+            claimed INTEGER NOT NULL, last_status INTEGER, last_error TEXT, settled_s DOUBLE PRECISION)""",
+        "CREATE INDEX tiger_webhooks_due ON tiger_webhooks (status, next_s, host)",
+        "CREATE INDEX tiger_webhooks_page ON tiger_webhooks (owner, created_s, id, status)",
+        "CREATE INDEX tiger_webhooks_settled ON tiger_webhooks (settled_s)",
+    ),
 )
 
 # Columns as they are now, after the last step.
@@ -122,6 +133,13 @@ ANSWERS = sa.table(
 KEPT = sa.table("tiger_kept", *map(sa.column, ("id", "owner")), sa.column("bytes", sa.Integer))
 # Processor seconds of owners by the day (UTC) since 1970.
 USAGE = sa.table("tiger_usage", sa.column("owner"), sa.column("day", sa.Integer), sa.column("processor_s", sa.Double))
+# Events of jobs that have ended: what is sent where, by whom it is claimed and until when (`next_s`), what came of it.
+WEBHOOKS = sa.table(
+    "tiger_webhooks",
+    *map(sa.column, ("id", "owner", "job_id", "event", "url", "host", "body", "status", "last_error")),
+    *(sa.column(name, sa.Integer) for name in ("attempts", "claimed", "last_status")),
+    *(sa.column(name, sa.Double) for name in ("created_s", "next_s", "settled_s")),
+)
 SERVERS = sa.table("tiger_servers", sa.column("id"), sa.column("beat_s", sa.Double))
 
 

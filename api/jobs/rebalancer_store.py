@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from tiger.api.jobs.claims import delete_bodies
 from tiger.api.jobs.database import Database, read_clock
+from tiger.api.jobs.ends import delete_bodies
 from tiger.api.jobs.migrations import ANSWERS, BODIES, REBALANCERS
 from tiger.api.jobs.usage import add_kept, delete_kept, require_quotas, set_kept
 from tiger.api.seams.job import DiskFullError, KeyReusedError

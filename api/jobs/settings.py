@@ -5,6 +5,9 @@ from pathlib import Path
 
 from tiger.api.jobs.disk import RESERVE_BYTES
 from tiger.api.seams.quota import QuotasOf, allow_all
+from tiger.api.webhooks.policy import WEBHOOKS_OFF, WebhookPolicy
+
+DAY_S = 86_400.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +20,8 @@ class JobSettings:
     has lost its jobs. Jobs that ended `keep_days` ago are deleted, and so are rebalancers, of which at most
     `max_rebalancers` are kept, that many days after their last step. On the disk of an SQLite file, new jobs leave
     `reserve_bytes` for the end of those there are, or half of a small disk. A server with a free worker looks every
-    `poll_s` for jobs that others were given. `quotas_of` says what an owner may use.
+    `poll_s` for jobs that others were given. `quotas_of` says what an owner may use, and `webhooks` whom the server
+    tells of the end of jobs.
     """
 
     data_dir: Path
@@ -35,6 +39,7 @@ class JobSettings:
     reap_s: float = 8.0
     stop_grace_s: float = 1.0
     kill_grace_s: float = 1.25
+    webhooks: WebhookPolicy = WEBHOOKS_OFF
 
     @property
     def url(self) -> str:

@@ -1,44 +1,37 @@
 """Jobs as rows: what requests write and read that submit, list and cancel them."""
 
 import hashlib
-import json
 import math
 import re
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import cast
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection, Row
+from sqlalchemy.engine import Connection
 
-from tiger.api.jobs.claims import delete_bodies
 from tiger.api.jobs.database import Database, read_clock
+from tiger.api.jobs.ends import delete_bodies, settle_ends
 from tiger.api.jobs.migrations import BODIES, FILES, JOBS
+from tiger.api.jobs.rows import find_job, read_job, select_jobs, select_page, write_cursor
 from tiger.api.jobs.turns import find_turn
-from tiger.api.jobs.usage import add_kept, count_jobs, delete_kept, require_quotas, set_kept
+from tiger.api.jobs.usage import add_kept, count_jobs, delete_kept, require_quotas
 from tiger.api.seams.files import FileInfo, JobFile
 from tiger.api.seams.job import (
     ALL_JOBS,
-    CURSOR,
     ENDED,
     DiskFullError,
     Job,
     JobFilter,
     JobOrder,
-    JobTerms,
     KeyReusedError,
 )
 from tiger.api.seams.quota import QueueFullError, QuotasOf, allow_all
-from tiger.errors import InputError
 
 # Ids in one statement; SQLite takes at least 999 parameters.
 BATCH = 500
 ID = re.compile(r"[0-9a-f]{32}\Z")
 FILE_COLUMNS = ("name", "description", "media_type", "size")
-COLUMNS = ("id", "owner", "kind", "status", "created_s", "started_s", "ended_s", "progress", "problem")
-TERMS = ("urgency", "tags", "webhook_url")
-JobRow = Row[tuple[object, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +80,7 @@ class Store:
         if not ID.match(job_id):
             return None
         with self.database.read() as connection:
-            return _find(connection, *_of(job_id, owner))
+            return find_job(connection, *_of(job_id, owner))
 
     def list_files(self, job_id: str, owner: str) -> tuple[FileInfo, ...]:
         """Return what files a job has left, by name."""
@@ -118,15 +111,11 @@ class Store:
         self, owner: str, after: str | None, limit: int, wanted: JobFilter = ALL_JOBS
     ) -> tuple[tuple[Job, ...], str | None]:
         """Return a page of jobs without reports and the cursor of the next; raise InputError for a bad cursor."""
-        query = (
-            _select().where(JOBS.c.owner == owner, *_meets(wanted)).order_by(JOBS.c.created_s.desc(), JOBS.c.id.desc())
-        )
-        if after is not None:
-            query = query.where(sa.tuple_(JOBS.c.created_s, JOBS.c.id) < _read_cursor(after))
+        query = select_page(select_jobs().where(JOBS.c.owner == owner, *_meets(wanted)), JOBS, after, limit)
         with self.database.read() as connection:
-            rows = connection.execute(query.limit(limit + 1)).all()
-        jobs = tuple(_job(row) for row in rows[:limit])
-        return jobs, f"{jobs[-1].created_s:.6f}-{jobs[-1].id}" if len(rows) > limit else None
+            rows = connection.execute(query).all()
+        jobs = tuple(read_job(row) for row in rows[:limit])
+        return jobs, write_cursor(jobs[-1].created_s, jobs[-1].id) if len(rows) > limit else None
 
     def cancel(self, job_id: str, owner: str) -> Job | None:
         """Cancel a job that waits, mark one that runs, and return it."""
@@ -140,12 +129,11 @@ class Store:
                 "ended_s": sa.case((waits, read_clock(connection))),
                 "cancelled": 1,
             }
-            connection.execute(sa.update(JOBS).where(*mine, JOBS.c.status.not_in(ENDED)).values(ended))
-            job = _find(connection, *mine)
-            if job is not None and job.status == "cancelled" and job.report is None:
-                delete_bodies(connection, [job_id])
-                set_kept(connection, [job_id], 0)
-            return job
+            changed = sa.update(JOBS).where(*mine, JOBS.c.status.not_in(ENDED)).values(ended)
+            # By the row that was changed, as one that had ended before is not to end twice.
+            rows = connection.execute(changed.returning(JOBS.c.status)).all()
+            settle_ends(connection, [job_id for row in rows if row.status in ENDED])
+            return find_job(connection, *mine)
 
     def purge(self, job_id: str, owner: str) -> bool:
         """Delete a job that has ended, with its files and its key, and return whether there was one."""
@@ -221,7 +209,7 @@ def _find_by_key(connection: Connection, work: JobOrder, digest: str) -> Job | N
     known = connection.execute(sa.select(JOBS.c.hash).where(*same)).scalar_one_or_none()
     if known not in (None, digest):
         raise KeyReusedError(work.key)
-    return None if known is None else _find(connection, *same)
+    return None if known is None else find_job(connection, *same)
 
 
 def _of(job_id: str, owner: str) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
@@ -244,34 +232,3 @@ def _meets(wanted: JobFilter) -> Iterator[sa.ColumnElement[bool]]:
 def _files_of(job_id: str, owner: str) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
     """Return the conditions for the files of a job of an owner."""
     return FILES.c.id == job_id, sa.exists().where(*_of(job_id, owner))
-
-
-def _select(*more: str) -> sa.Select[tuple[object, ...]]:
-    """Select the columns of a job."""
-    return sa.select(*(JOBS.c[name] for name in (*COLUMNS, *TERMS, *more)))
-
-
-def _find(connection: Connection, *where: sa.ColumnElement[bool]) -> Job | None:
-    """Return the one job that meets conditions, with its report."""
-    row = connection.execute(_select("report").where(*where)).one_or_none()
-    return None if row is None else _job(row)
-
-
-def _job(row: JobRow) -> Job:
-    """Return the job that a row states."""
-    fields = dict(row._mapping)
-    urgency, tags, webhook_url = (fields.pop(name) for name in TERMS)
-    terms = JobTerms(priority=cast(int, urgency), tags=tuple(str(tags).split()), webhook_url=cast(str, webhook_url))
-    for name in ("progress", "problem"):
-        fields[name] = json.loads(cast(str, fields[name])) if fields[name] is not None else None
-    if fields.get("report") is not None:
-        fields["report"] = bytes(cast(bytes, fields["report"]))
-    return Job(**fields, terms=terms)
-
-
-def _read_cursor(cursor: str) -> sa.Tuple:
-    """Return the place in the list that a cursor states."""
-    match = CURSOR.fullmatch(cursor)
-    if match is None:
-        raise InputError("after", "expected the cursor of a page")
-    return sa.tuple_(sa.literal(float(match[1]), sa.Double), sa.literal(match[2]))

@@ -9,9 +9,9 @@ from sqlalchemy.engine import Connection
 
 from tiger.api.jobs.database import Database, lock_owner, read_clock
 from tiger.api.jobs.migrations import JOBS, KEPT, USAGE
+from tiger.api.jobs.settings import DAY_S
 from tiger.api.seams.quota import AGAIN_S, NO_QUOTAS, Charge, OwnerUsage, QuotaExceededError, Quotas, QuotasOf
 
-DAY_S = 86_400.0
 # Days whose processor seconds are kept, today among them.
 KEPT_DAYS = 400
 # Seconds in which what counts of processor seconds for the order of the queue falls to 1/e.

@@ -5,6 +5,7 @@ import json
 import math
 import time
 from collections.abc import Callable
+from functools import partial
 
 import structlog
 from prometheus_client import (
@@ -20,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tiger.api.pool.processes import SolverLostError, TooMuchWorkError
 from tiger.api.seams.files import JobDelivery
+from tiger.api.seams.webhook import WebhookOutcome
 from tiger.solvers.registry import list_solvers
 
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
@@ -56,11 +58,16 @@ class Metrics:
         self.cancels = self._counter("cancellations", "Jobs cancelled by request.")
         self.deaths = self._counter("worker_deaths", "Workers that ended while they were solving.")
         self.refusals = self._counter("quota_refusals", "Requests refused as a quota was used up (429).", "quota")
+        self.webhooks = self._counter("webhooks", "Attempts to tell an owner of the end of a job.", "outcome")
 
-    def watch(self, depth: Callable[[], int]) -> None:
-        """Have the jobs that wait counted, from a thread, whenever the figures are read."""
-        waiting = Gauge("tiger_queue_depth", "Jobs that wait.", registry=self.registry)
-        waiting.set_function(lambda: _count_waiting(depth))
+    def watch(self, depth: Callable[[], int], webhooks: Callable[[], int]) -> None:
+        """Have the jobs that wait, and the events, counted from a thread whenever the figures are read."""
+        counts = (
+            ("tiger_queue_depth", "Jobs that wait.", depth),
+            ("tiger_webhooks_pending", "Events that are to be sent.", webhooks),
+        )
+        for name, about, count in counts:
+            Gauge(name, about, registry=self.registry).set_function(partial(_count_waiting, count))
 
     def record_call(self, outcome: object) -> None:
         """Record what came of a call of a worker: bytes are taken for a report, and errors for its death."""
@@ -86,6 +93,10 @@ class Metrics:
     def count_cancelled(self) -> None:
         """Record that a job was cancelled."""
         self.cancels.inc()
+
+    def count_webhook(self, outcome: WebhookOutcome) -> None:
+        """Record what came of an attempt to tell an owner of the end of a job."""
+        self.webhooks.labels(outcome).inc()
 
     def text(self) -> bytes:
         """Return all figures in Prometheus' text format."""
@@ -146,10 +157,10 @@ def _method(scope: Scope) -> str:
     return scope["method"] if scope["method"] in METHODS else OTHER
 
 
-def _count_waiting(depth: Callable[[], int]) -> float:
-    """Return how many jobs wait, or not a number where that is not known, as the other figures are."""
+def _count_waiting(count: Callable[[], int]) -> float:
+    """Return how many wait, or not a number where that is not known, as the other figures are."""
     try:
-        return float(depth())
+        return float(count())
     except Exception:  # noqa: BLE001 (whatever it is, it is logged)
         structlog.get_logger().exception("queue depth unknown")
         return math.nan

@@ -2112,6 +2112,36 @@ export interface Violation {
   message: string;
 }
 
+/** Describe an event of a job and how far its delivery has come; times are seconds since 1970. */
+export interface WebhookBody {
+  /** The `webhook-id` of every attempt to deliver it. */
+  id: string;
+  job_id: string;
+  /** `job.done`, `job.failed` or `job.cancelled`. */
+  event: string;
+  /** Where it is sent. */
+  url: string;
+  /** Dead ones were given up, and are sent again on request. */
+  status: "pending" | "delivered" | "dead";
+  /** Attempts since it was queued last. */
+  attempts: number;
+  created_s: number;
+  /** When it is sent again at the earliest; null once that is over. */
+  next_s: number | null;
+  /** When it was delivered or given up. */
+  settled_s: number | null;
+  /** The status of the last answer; null where there was none. */
+  last_status: number | null;
+  /** Why the last attempt had no answer. */
+  last_error: string | null;
+}
+
+/** List events, the newest first, and where the next page is. */
+export interface WebhooksBody {
+  webhooks: WebhookBody[];
+  next: string | null;
+}
+
 /** What the body of a request states. */
 export interface Requests {
   "POST /assign": AssignRequest | CircuitRequest;
@@ -2142,6 +2172,7 @@ export interface Answers {
   "GET /solvers": SolversBody;
   "GET /topologies": TopologiesBody;
   "GET /usage": UsageBody;
+  "GET /webhooks": WebhooksBody;
   "POST /assign": Report | CircuitReport | JobBody;
   "POST /experts": ExpertReport | JobBody;
   "POST /place": PlacementReport | JobBody;
@@ -2149,4 +2180,5 @@ export interface Answers {
   "POST /rebalancers": RebalancerBody;
   "POST /rebalancers/{rebalancer_id}/steps": Decision;
   "POST /views": TasksView | HardwareView | CircuitPreview | ModelView | ClusterView;
+  "POST /webhooks/{webhook_id}/redeliver": WebhookBody;
 }

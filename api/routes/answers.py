@@ -12,7 +12,7 @@ Responses = dict[int | str, dict[str, object]]
 REFUSED = {
     400: f"The body is not strict JSON in UTF-8, or the {NAME} is malformed.",
     401: "The service has keys, and the request came without a good one.",
-    404: "There is no such job, file or rebalancer: it never was, is forgotten, or is somebody else's.",
+    404: "There is no such job, file, rebalancer or event: it never was, is forgotten, or is somebody else's.",
     405: "The route does not know the method.",
     408: "The body did not come in time.",
     409: "The job was cancelled while this request waited for it, or is to be purged and goes on, or another step of "

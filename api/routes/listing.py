@@ -48,12 +48,12 @@ def read_filter(
     )
 
 
-def link_to_next(request: Request, cursor: str | None, limit: int) -> str | None:
-    """Return where the page after a cursor is, of the same jobs; None where there is no cursor."""
+def link_to_next(request: Request, cursor: str | None, limit: int, path: str = "/jobs") -> str | None:
+    """Return where the page after a cursor is, of the same list; None where there is no cursor."""
     if cursor is None:
         return None
     kept = [(name, value) for name, value in request.query_params.multi_items() if name not in PLACE]
-    return f"/jobs?{urlencode([*kept, ('after', cursor), ('limit', limit)])}"
+    return f"{path}?{urlencode([*kept, ('after', cursor), ('limit', limit)])}"
 
 
 def _seconds(time: datetime | None) -> float | None:

@@ -37,6 +37,7 @@ NEEDS: Mapping[str, Needs] = {
     **dict.fromkeys(("/assign", "/place", "/plan", "/experts"), WORK),
     "/views": Needs(WORKERS),
     "/jobs": Needs(DATABASE),
+    "/webhooks": Needs(DATABASE),
     "/rebalancers": Needs(DATABASE, WORKERS),
 }
 

@@ -18,9 +18,11 @@ from tiger.api.routes.entries import Entry, report_on
 from tiger.api.routes.inline import Inline
 from tiger.api.routes.owner import owner_of
 from tiger.api.routes.prefer import Preference, applied_header, preference
+from tiger.api.routes.terms import check_webhook
 from tiger.api.routes.waiting import run_while_connected, wait_until_ended
 from tiger.api.schemas.jobs import MEDIA_TYPE, encode_with_report, location
 from tiger.api.seams.job import USUAL_TERMS, Job, JobOrder, Jobs, JobTerms
+from tiger.api.webhooks.policy import WEBHOOKS_OFF, WebhookPolicy
 
 RETRY_AFTER = {"Retry-After": "1"}
 # Ranks of jobs of one priority, of which the least goes first: small work, work that a client waits for, any other.
@@ -31,10 +33,11 @@ INLINE_S = 3.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """Bound a body to `max_body_bytes` and a wait to `max_wait_s` seconds."""
+    """Bound a body to `max_body_bytes`, a wait to `max_wait_s` seconds, and whom `webhooks` may tell."""
 
     max_body_bytes: int
     max_wait_s: float = 60.0
+    webhooks: WebhookPolicy = WEBHOOKS_OFF
 
 
 class Solving:
@@ -46,6 +49,7 @@ class Solving:
 
     async def answer(self, request: Request, entry: Entry, terms: JobTerms = USUAL_TERMS) -> Response:
         """Check a request, and answer it with its report or with its job."""
+        check_webhook(self.bounds.webhooks, terms, owner_of(request))
         async with self.bodies.read(request) as body:
             return await self._answer_body(request, entry, body, terms)
 
@@ -87,8 +91,8 @@ class Solving:
         try:
             return await run_while_connected(request, wait_until_ended(self.jobs, job, left))
         except ClientDisconnect:
-            # Nobody knows the id of the job; with a key, the same request finds it again.
-            if work.key is None:
+            # Nobody knows the id of the job; with a key, the same request finds it again, and a webhook tells it.
+            if work.key is None and work.terms.webhook_url is None:
                 await self.jobs.cancel(job.id, job.owner)
             raise
 

@@ -8,6 +8,7 @@ from fastapi import Header, Query
 
 from tiger.api.middleware.problems import FieldError, Problem, RefusedError
 from tiger.api.seams.job import TAG, JobTerms
+from tiger.api.webhooks.policy import WebhookPolicy
 
 # Tags of a job, and characters of the address that is told.
 MOST_TAGS, LONGEST_URL = 16, 2000
@@ -49,6 +50,13 @@ def read_terms(
     if webhook_url is not None:
         _check_url(webhook_url)
     return JobTerms(priority=priority, tags=tuple(dict.fromkeys(tag)), webhook_url=webhook_url)
+
+
+def check_webhook(policy: WebhookPolicy, terms: JobTerms, owner: str) -> None:
+    """Raise RefusedError (422) where a job names an address that the service does not tell for its owner."""
+    fault = None if terms.webhook_url is None else policy.find_fault(terms.webhook_url, owner)
+    if fault is not None:
+        raise _refuse("Webhook-URL", fault)
 
 
 def _check_url(url: str) -> None:

@@ -1,13 +1,14 @@
 """A job, and the interface of what stores and runs jobs."""
 
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from tiger.api.seams.files import FileInfo, JobFile
 from tiger.api.seams.quota import Charge, OwnerUsage
 from tiger.api.seams.rebalancer import Rebalancers
+from tiger.api.seams.webhook import WebhookOutcome, Webhooks
 
 Kind = Literal["assign", "place", "plan", "experts"]
 Status = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -106,11 +107,20 @@ class DiskFullError(DatabaseDownError):
 
 
 class Jobs(Protocol):
-    """Store jobs and have workers run them. A job of another owner is as unknown as one that never was."""
+    """Store jobs and have workers run them. A job of another owner is as unknown as one that never was.
+
+    `on_webhook` is called with what comes of every attempt to tell an owner of the end of a job.
+    """
+
+    on_webhook: Callable[[WebhookOutcome], None]
 
     @property
     def rebalancers(self) -> Rebalancers:
         """Return what stores rebalancers beside the jobs, once it has started."""
+
+    @property
+    def webhooks(self) -> Webhooks:
+        """Return what lists the events that owners are told of, once it has started."""
 
     async def start(self) -> None:
         """Open the store, take up what was left, and begin to work."""
@@ -158,3 +168,6 @@ class Jobs(Protocol):
 
     def waiting(self) -> int:
         """Count the jobs of all owners that wait, in a thread of the caller's; raise DatabaseDownError."""
+
+    def count_webhooks(self) -> int:
+        """Count the events of all owners that are to be sent, in a thread of the caller's; raise DatabaseDownError."""

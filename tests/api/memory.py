@@ -7,7 +7,7 @@ import math
 import tempfile
 import time
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
@@ -16,7 +16,9 @@ from tiger.api.factory import limits_of
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.rebalancer_store import RebalancerStore
 from tiger.api.jobs.rebalancers import DurableRebalancers
-from tiger.api.jobs.usage import DAY_S
+from tiger.api.jobs.settings import DAY_S
+from tiger.api.jobs.webhook_store import WebhookStore
+from tiger.api.jobs.webhooks import DurableWebhooks
 from tiger.api.middleware.problems import problem_of
 from tiger.api.pool.processes import Workers
 from tiger.api.routes.entries import ENTRIES
@@ -25,6 +27,7 @@ from tiger.api.seams.files import FileInfo, JobDelivery, JobFile, write_files
 from tiger.api.seams.job import ALL_JOBS, Job, JobFilter, JobOrder, Jobs, KeyReusedError
 from tiger.api.seams.quota import NO_QUOTAS, Charge, OwnerUsage, QueueFullError
 from tiger.api.seams.rebalancer import Rebalancers
+from tiger.api.seams.webhook import WebhookOutcome, Webhooks
 from tiger.api.settings import Settings
 
 GRACE_S = 3600.0
@@ -48,15 +51,26 @@ class MemoryJobs:
         self._number = itertools.count()
         self._files_of_rows = ExitStack()
         self.charges: list[Charge] = []
+        self.on_webhook: Callable[[WebhookOutcome], None] = lambda _: None
 
     @cached_property
-    def rebalancers(self) -> Rebalancers:
-        """Keep rebalancers in a file that goes with this, as their steps are statements of a database."""
+    def _rows(self) -> Database:
+        """Open a file that goes with this."""
         folder = self._files_of_rows.enter_context(tempfile.TemporaryDirectory())
         database = Database(f"sqlite:///{folder}/rows", 0)
         self._files_of_rows.callback(database.close)
         database.prepare()
-        return DurableRebalancers(RebalancerStore(database, self.most, DAY_S), asyncio.to_thread)
+        return database
+
+    @cached_property
+    def rebalancers(self) -> Rebalancers:
+        """Keep rebalancers in the file, as their steps are statements of a database."""
+        return DurableRebalancers(RebalancerStore(self._rows, self.most, DAY_S), asyncio.to_thread)
+
+    @cached_property
+    def webhooks(self) -> Webhooks:
+        """Keep events in a file as well, of which there are none but those that a test writes."""
+        return DurableWebhooks(WebhookStore(self._rows, DAY_S), asyncio.to_thread)
 
     async def start(self) -> None:
         """Begin to work."""
@@ -166,6 +180,10 @@ class MemoryJobs:
     def waiting(self) -> int:
         """Count the jobs of all owners that wait."""
         return sum(job.status == "queued" for job in self._jobs.values())
+
+    def count_webhooks(self) -> int:
+        """Count the events that are to be sent, of which there are none."""
+        return 0
 
     async def ready(self) -> bool:
         """Say that there is nothing that could be missing."""

@@ -67,6 +67,8 @@ def test_settings_show_no_key_and_no_secret(tmp_path: Path, monkeypatch: pytest.
         (f"[accounts.alice]\nkeys = ['{ALICE}']\nkept_bytes = 1.5", "kept_bytes: expected a whole number above 0"),
         (f"[accounts.alice]\nkeys = ['{ALICE}']\nprocessor_s_per_day = nan", "expected a number above 0"),
         (f"[accounts.alice]\nkeys = ['{ALICE}']\nwebhook_secrets = ['secret']", "at least 24 characters"),
+        (f"[accounts.alice]\nkeys = ['{ALICE}']\nwebhook_secrets = ['whsec_AAECAw==']", "at least 24 characters, or"),
+        (f"[accounts.alice]\nkeys = ['{ALICE}']\nwebhook_secrets = ['whsec_!secret']", "expected base64 after whsec_"),
         ("keys = secret", "expected TOML"),
     ],
 )
@@ -79,6 +81,7 @@ def test_a_bad_file_is_refused_without_a_secret(
         load()
     assert fault in str(refusal.value)
     assert ALICE not in str(refusal.value)
+    assert "!secret" not in str(refusal.value)
     assert "'secret'" not in str(refusal.value)
 
 

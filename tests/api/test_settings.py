@@ -50,6 +50,9 @@ def test_a_variable_replaces_a_default(monkeypatch: pytest.MonkeyPatch) -> None:
         ("TIGER_EXECUTOR", "dask:here"),
         ("TIGER_CORS_ORIGINS", r"\*"),
         ("TIGER_CORS_ORIGINS", "https://a.example/"),
+        ("TIGER_WEBHOOK_HOSTS", "https://a.example"),
+        ("TIGER_WEBHOOK_HOSTS", "127.0.0.1"),
+        ("TIGER_WEBHOOK_NETWORKS", "inside"),
     ],
 )
 def test_a_bad_variable_is_named_with_its_value(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:

@@ -246,6 +246,18 @@ def test_a_failed_job_raises_what_its_request_would_have(
         client.job("j1").wait()
 
 
+def test_a_job_says_whom_to_tell_and_what_came_of_it(client: Client, report: Report) -> None:
+    """By a header; events come page by page, and one is sent again."""
+    say(ASSIGN, LATER)
+    client.submit(assignment(PAIR, "grid:2"), webhook_url="https://hooks.example/t")
+    assert Script.heard[0][1]["webhook-url"] == "https://hooks.example/t"
+    say("GET /webhooks?status=dead", (200, {"webhooks": [{"id": "e1"}], "next": "/webhooks?after=e1"}, {}))
+    say("GET /webhooks?after=e1", (200, {"webhooks": [{"id": "e2"}], "next": None}, {}))
+    assert [each["id"] for each in client.webhooks(status="dead")] == ["e1", "e2"]
+    say("POST /webhooks/e1/redeliver", (202, {"id": "e1", "status": "pending"}, {}))
+    assert client.redeliver("e1") == {"id": "e1", "status": "pending"}
+
+
 def test_jobs_come_page_by_page(client: Client, report: Report) -> None:
     """Of the address of the next page, the query alone is used: the key goes nowhere else."""
     say("GET /jobs", (200, {"jobs": [JOB, {**JOB, "id": "j2"}], "next": "http://elsewhere.example/x?after=j2"}, {}))

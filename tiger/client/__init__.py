@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tiger.client.rebalancer import RemoteRebalancer
     from tiger.client.requests import Asked, assignment, circuit_layout, expert_placement, placement, planning
     from tiger.client.usage import KeyUsage, QuotaUse
+    from tiger.client.webhooks import verify_webhook
     from tiger.errors import InputError
 
 _HOMES = {
@@ -38,6 +39,7 @@ _HOMES = {
     "expert_placement": "tiger.client.requests",
     "placement": "tiger.client.requests",
     "planning": "tiger.client.requests",
+    "verify_webhook": "tiger.client.webhooks",
 }
 
 __all__ = [
@@ -56,6 +58,7 @@ __all__ = [
     "expert_placement",
     "placement",
     "planning",
+    "verify_webhook",
 ]
 
 

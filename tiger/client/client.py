@@ -136,13 +136,14 @@ class Client:
         report: ExpertReport = self._ask("experts", call, call.progress)
         return report
 
-    def submit(self, asked: "Asked[Result]") -> RemoteJob[Result]:
+    def submit(self, asked: "Asked[Result]", *, webhook_url: str | None = None) -> RemoteJob[Result]:
         """Have a request answered later, and return the job; one request is one job, however often it must be sent.
 
         Requests are made by `assignment`, `circuit_layout`, `placement`, `planning` and
-        `expert_placement`.
+        `expert_placement`. `webhook_url` is told of the end of the job; InputError says why where it is not.
         """
         headers = {"Prefer": "respond-async", "Idempotency-Key": uuid4().hex}
+        headers |= {} if webhook_url is None else {"Webhook-URL": webhook_url}
         status, document = self._connection.document(
             Call(method="POST", path=asked.path, headers=headers, body=asked.body)
         )
@@ -175,14 +176,30 @@ class Client:
         times = {"created_after": created_after, "created_before": created_before}
         stated |= {name: [_time(name, time)] for name, time in times.items() if time is not None}
         query = urlencode(stated, doseq=True)
-        path: str | None = f"jobs?{query}" if query else "jobs"
+        for document in self._list("jobs", query):
+            yield RemoteJob(self._connection, document, read_report)
+
+    def webhooks(self, *, status: str | Sequence[str] = ()) -> Iterator[Document]:
+        """Yield what webhooks the jobs of this key have led to, the newest first, as documents of the service.
+
+        All, or those in one of some states: `pending`, `delivered`, `dead`. Raises InputError for another one.
+        """
+        yield from self._list("webhooks", urlencode({"status": _listed(status)}, doseq=True))
+
+    def redeliver(self, webhook_id: str) -> Document:
+        """Have a webhook sent again, and return it; raise ServiceError (404) where there is none."""
+        path = f"webhooks/{quote(webhook_id, safe='')}/redeliver"
+        return self._connection.document(Call(method="POST", path=path))[1]
+
+    def _list(self, name: str, query: str) -> Iterator[Document]:
+        """Yield what a route lists, on all its pages."""
+        path: str | None = f"{name}?{query}" if query else name
         while path is not None:
             page = self._connection.document(Call(method="GET", path=path))[1]
-            listed, following = page.get("jobs"), page.get("next")
-            for document in listed if isinstance(listed, Sequence) else ():
-                yield RemoteJob(self._connection, document, read_report)
+            listed, following = page.get(name), page.get("next")
+            yield from listed if isinstance(listed, Sequence) else ()
             # The query alone, so that nothing but this service ever sees the key.
-            path = f"jobs?{urlsplit(following).query}" if isinstance(following, str) else None
+            path = f"{name}?{urlsplit(following).query}" if isinstance(following, str) else None
 
     def usage(self, days: int = 7) -> "KeyUsage":
         """Return what this key uses, what is left of its quotas, and its processor seconds of some days up to today.

@@ -5,14 +5,13 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 import httpx
 
 from tiger import __version__
 from tiger.client.errors import Document, ServiceError, error_of
 from tiger.errors import InputError
+from tiger.model.http import read_retry_after
 
 BUSY = (429, 503)
 KEY_HEADER = "X-API-Key"
@@ -138,15 +137,7 @@ def _printable(key: str) -> str:
 
 def _retry_after(answer: httpx.Response) -> float | None:
     """Return the seconds after which a busy service may be asked again, None where it does not state them."""
-    text = answer.headers.get("retry-after", "").strip()
-    if answer.status_code not in BUSY or not text:
-        return None
-    if text.isdecimal():
-        return float(text[:9])
-    try:
-        return max(0.0, (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds())
-    except (TypeError, ValueError):
-        return None
+    return read_retry_after(answer.headers.get("retry-after", "")) if answer.status_code in BUSY else None
 
 
 def _object(answer: httpx.Response) -> Document | None:

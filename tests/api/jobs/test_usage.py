@@ -16,8 +16,9 @@ from tiger.api.jobs.database import Database
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.migrations import KEPT
 from tiger.api.jobs.rebalancer_store import RebalancerStore
+from tiger.api.jobs.settings import DAY_S
 from tiger.api.jobs.store import Store
-from tiger.api.jobs.usage import DAY_S, UnwrittenCharges, UsageStore
+from tiger.api.jobs.usage import UnwrittenCharges, UsageStore
 from tiger.api.seams.files import JobFile
 from tiger.api.seams.job import Job, JobOrder
 from tiger.api.seams.quota import Charge, QuotaExceededError, Quotas, QuotasOf

@@ -56,7 +56,7 @@ async def cancel() -> None:
 def service() -> Service:
     """Return a measured service in whose queue seven jobs wait."""
     metrics = Metrics()
-    metrics.watch(lambda: 7)
+    metrics.watch(lambda: 7, lambda: 5)
     return Service(metrics)
 
 
@@ -164,10 +164,11 @@ def test_a_queue_that_cannot_be_read_leaves_the_rest() -> None:
         raise OSError
 
     metrics = Metrics()
-    metrics.watch(fail)
+    metrics.watch(fail, lambda: 3)
     answer = Service(metrics).client.get("/metrics")
     assert answer.status_code == 200
     assert "\ntiger_queue_depth NaN\n" in answer.text
+    assert "\ntiger_webhooks_pending 3.0\n" in answer.text
 
 
 def test_figures_are_not_shared() -> None:

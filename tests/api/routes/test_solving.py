@@ -20,9 +20,10 @@ from tiger.api.routes.entries import ASSIGN, ENTRIES, Solve
 from tiger.api.routes.examples import TWO_SPEEDS
 from tiger.api.routes.inline import Inline
 from tiger.api.routes.solving import Bounds, Solving
-from tiger.api.seams.job import DatabaseDownError, JobOrder, KeyReusedError
+from tiger.api.seams.job import USUAL_TERMS, DatabaseDownError, JobOrder, JobTerms, KeyReusedError
 from tiger.api.seams.quota import QueueFullError
 from tiger.api.settings import Settings
+from tiger.api.webhooks.policy import WebhookPolicy, read_allowed_host
 from tiger.errors import InputError
 from tiger.run.progress import Progress
 
@@ -180,9 +181,16 @@ def test_a_job_cancelled_meanwhile_is_409(client: TestClient) -> None:
     assert (answer.status_code, answer.headers["location"]) == expected
 
 
-@pytest.mark.parametrize(("key", "status"), [(None, "cancelled"), ("k", "running")])
-def test_a_client_that_leaves_ends_its_job(loop: asyncio.Runner, key: str | None, status: str) -> None:
-    """Unless it has a key to come back with."""
+TOLD = JobTerms(webhook_url="https://hooks.example/")
+ALLOWED = WebhookPolicy(hosts=(read_allowed_host("hooks.example"),), secrets_of=lambda _: ("secret",))
+
+
+@pytest.mark.parametrize(
+    ("key", "terms", "status"),
+    [(None, USUAL_TERMS, "cancelled"), ("k", USUAL_TERMS, "running"), (None, TOLD, "running")],
+)
+def test_a_client_that_leaves_ends_its_job(loop: asyncio.Runner, key: str | None, terms: JobTerms, status: str) -> None:
+    """Unless it has a key to come back with, or somebody is told of the end."""
     headers = [(b"content-type", b"application/json"), *([(b"idempotency-key", key.encode())] if key else [])]
     messages = [{"type": "http.request", "body": json.dumps(LARGE).encode()}, {"type": "http.disconnect"}]
 
@@ -195,9 +203,9 @@ def test_a_client_that_leaves_ends_its_job(loop: asyncio.Runner, key: str | None
 
     async def scenario() -> None:
         async with keep_jobs(desk) as jobs:
-            solving = Solving(Inline(desk, LIMITS), jobs, Bounds(max_body_bytes=999))
+            solving = Solving(Inline(desk, LIMITS), jobs, Bounds(max_body_bytes=999, webhooks=ALLOWED))
             with pytest.raises(ClientDisconnect):
-                await solving.answer(Request({"type": "http", "headers": headers}, receive), ASSIGN)
+                await solving.answer(Request({"type": "http", "headers": headers}, receive), ASSIGN, terms)
             assert [job.status for job in (await jobs.page("", None, 9))[0]] == [status]
 
     loop.run(scenario())
