@@ -14,6 +14,8 @@ from contextlib import suppress
 import structlog
 
 from tiger.api.jobs.claims import Claims
+from tiger.api.jobs.comparison_store import ComparisonStore
+from tiger.api.jobs.comparisons import DurableComparisons
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.dispatcher import Dispatcher
 from tiger.api.jobs.ipc import IpcServer, Solve
@@ -26,6 +28,7 @@ from tiger.api.jobs.store import Store
 from tiger.api.jobs.watchers import Watchers
 from tiger.api.jobs.worker_context import Answer, Parts, WorkerContext
 from tiger.api.pool.processes import Workers
+from tiger.api.seams.comparison import Comparisons
 from tiger.api.seams.files import FileInfo, JobFile
 from tiger.api.seams.job import ALL_JOBS, DatabaseDownError, Job, JobFilter, JobOrder
 from tiger.api.seams.rebalancer import Rebalancers
@@ -40,9 +43,10 @@ LOG = structlog.get_logger()
 
 
 class DurableJobs:
-    """Keep jobs in a database and have them done by workers, and rebalancers beside them: a Jobs."""
+    """Keep jobs in a database and have them done by workers, comparisons and rebalancers beside them: a Jobs."""
 
     rebalancers: Rebalancers
+    comparisons: Comparisons
 
     def __init__(self, settings: JobSettings, workers: Workers, solve: Solve) -> None:
         self.settings, self.workers, self.solve = settings, workers, solve
@@ -57,6 +61,8 @@ class DurableJobs:
         keep_s = self.settings.keep_days * DAY_S
         rebalancers = RebalancerStore(self._database, self.settings.max_rebalancers, keep_s)
         self.rebalancers = DurableRebalancers(rebalancers, self._query)
+        comparisons = ComparisonStore(self._database, self._store.add, keep_s)
+        self.comparisons = DurableComparisons(comparisons, self._query, lambda: self._dispatcher.wake())
         self._threads = ThreadPoolExecutor(REQUEST_THREADS, thread_name_prefix="tiger-requests")
         claims = Claims(self._database, self._server.name)
         self._context = WorkerContext(
@@ -72,7 +78,7 @@ class DurableJobs:
         await self._context.call(self._open)
         self._dispatcher = Dispatcher(self._context)
         self._dispatcher.start()
-        self._maintenance = Maintenance(self._context, self._store, rebalancers)
+        self._maintenance = Maintenance(self._context, self._store, rebalancers, comparisons)
         self._maintenance.start()
         self._watchers.start()
 
@@ -98,6 +104,10 @@ class DurableJobs:
     async def get(self, job_id: str, owner: str) -> Job | None:
         """Return a job with its report; raise DatabaseDownError."""
         return await self._query(self._store.get, job_id, owner)
+
+    async def get_body(self, job_id: str, owner: str) -> bytes | None:
+        """Return the request of a job that has not ended; raise DatabaseDownError."""
+        return await self._query(self._store.get_body, job_id, owner)
 
     async def list_files(self, job_id: str, owner: str) -> tuple[FileInfo, ...]:
         """Return what files a job has left beside its report, by name; raise DatabaseDownError."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
+from tiger.api.jobs.comparison_store import ComparisonStore
 from tiger.api.jobs.error_log import ErrorLog
 from tiger.api.jobs.heartbeats import Heartbeats
 from tiger.api.jobs.rebalancer_store import RebalancerStore
@@ -24,8 +25,10 @@ BATCH = 200
 class Maintenance:
     """Repeat these tasks, each in its own interval."""
 
-    def __init__(self, context: WorkerContext, store: Store, rebalancers: RebalancerStore) -> None:
-        self.context, self.store, self.rebalancers = context, store, rebalancers
+    def __init__(
+        self, context: WorkerContext, store: Store, rebalancers: RebalancerStore, comparisons: ComparisonStore
+    ) -> None:
+        self.context, self.store, self.rebalancers, self.comparisons = context, store, rebalancers, comparisons
         self._untidy = asyncio.Event()
         self._heartbeats = Heartbeats(math.ceil(context.settings.dead_s / context.settings.beat_s))
 
@@ -57,10 +60,12 @@ class Maintenance:
         self.context.claims.release_silent(self._heartbeats.list_silent())
 
     def tidy(self) -> None:
-        """Delete old jobs and rebalancers, and give the room of all that is deleted back to the disk."""
+        """Delete old jobs, comparisons and rebalancers, and give the room of all that is deleted back to the disk."""
         while old := self.store.list_expired(self.context.settings.keep_days * DAY_S, BATCH):
             self.store.delete(old)
         while self.rebalancers.delete_expired():
+            pass
+        while self.comparisons.delete_expired():
             pass
         while self.store.database.shrink():
             pass

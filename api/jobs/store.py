@@ -7,7 +7,7 @@ import re
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import Protocol, cast
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
@@ -36,6 +36,20 @@ ID = re.compile(r"[0-9a-f]{32}\Z")
 FILE_COLUMNS = ("name", "description", "media_type", "size")
 COLUMNS = ("id", "owner", "kind", "status", "created_s", "started_s", "ended_s", "progress", "problem")
 TERMS = ("urgency", "tags", "webhook_url")
+
+
+class Listed(Protocol):
+    """Be in a list whose order is that of times, and of ids where these are the same."""
+
+    @property
+    def id(self) -> str:
+        """Return the id."""
+
+    @property
+    def created_s(self) -> float:
+        """Return when it was created, rounded to microseconds."""
+
+
 JobRow = Row[tuple[object, ...]]
 
 
@@ -57,7 +71,7 @@ class Store:
 
     def _keep(self, work: JobOrder) -> tuple[Job, bool]:
         """Keep a job, if there is room."""
-        digest = hashlib.sha256(f"{work.kind}\n".encode() + work.body).hexdigest()
+        digest = _digest(work)
         try:
             with self.database.begin() as connection:
                 known = _find_by_key(connection, work, digest)
@@ -72,12 +86,25 @@ class Store:
             with self.database.begin() as connection:
                 return self._insert(connection, work, digest), True
 
+    def add(self, connection: Connection, work: JobOrder) -> Job:
+        """Add a job without a key to a transaction; raise QueueFullError or DiskFullError."""
+        return self._insert(connection, work, _digest(work))
+
     def get(self, job_id: str, owner: str) -> Job | None:
         """Return a job with its report."""
         if not ID.match(job_id):
             return None
         with self.database.read() as connection:
             return _find(connection, *_of(job_id, owner))
+
+    def get_body(self, job_id: str, owner: str) -> bytes | None:
+        """Return the request of a job that has not ended."""
+        if not ID.match(job_id):
+            return None
+        query = sa.select(BODIES.c.body).where(BODIES.c.id == job_id, sa.exists().where(*_of(job_id, owner)))
+        with self.database.read() as connection:
+            body = connection.execute(query).scalar_one_or_none()
+        return None if body is None else bytes(body)
 
     def list_files(self, job_id: str, owner: str) -> tuple[FileInfo, ...]:
         """Return what files a job has left, by name."""
@@ -112,11 +139,11 @@ class Store:
             _select().where(JOBS.c.owner == owner, *_meets(wanted)).order_by(JOBS.c.created_s.desc(), JOBS.c.id.desc())
         )
         if after is not None:
-            query = query.where(sa.tuple_(JOBS.c.created_s, JOBS.c.id) < _read_cursor(after))
+            query = query.where(sa.tuple_(JOBS.c.created_s, JOBS.c.id) < read_cursor(after))
         with self.database.read() as connection:
             rows = connection.execute(query.limit(limit + 1)).all()
         jobs = tuple(_job(row) for row in rows[:limit])
-        return jobs, f"{jobs[-1].created_s:.6f}-{jobs[-1].id}" if len(rows) > limit else None
+        return jobs, write_cursor(jobs[-1]) if len(rows) > limit else None
 
     def cancel(self, job_id: str, owner: str) -> Job | None:
         """Cancel a job that waits, mark one that runs, and return it."""
@@ -218,6 +245,10 @@ def _meets(wanted: JobFilter) -> Iterator[sa.ColumnElement[bool]]:
         yield JOBS.c.status.in_(wanted.statuses)
     if wanted.kinds:
         yield JOBS.c.kind.in_(wanted.kinds)
+    # No LIKE, which on SQLite is deaf to capitals and knows `_` as a wildcard.
+    tags = sa.literal(" ") + JOBS.c.tags + sa.literal(" ")
+    for tag in wanted.tags:
+        yield sa.func.replace(tags, f" {tag} ", "") != tags
     if wanted.since_s is not None:
         yield JOBS.c.created_s >= wanted.since_s
     if wanted.until_s is not None:
@@ -252,8 +283,18 @@ def _job(row: JobRow) -> Job:
     return Job(**fields, terms=terms)
 
 
-def _read_cursor(cursor: str) -> sa.Tuple:
-    """Return the place in the list that a cursor states."""
+def _digest(work: JobOrder) -> str:
+    """Return what tells the work of one key apart."""
+    return hashlib.sha256(f"{work.kind}\n".encode() + work.body).hexdigest()
+
+
+def write_cursor(last: Listed) -> str:
+    """Return where a page ends."""
+    return f"{last.created_s:.6f}-{last.id}"
+
+
+def read_cursor(cursor: str) -> sa.Tuple:
+    """Return the place in a list that a cursor states; raise InputError for what is no cursor."""
     match = CURSOR.fullmatch(cursor)
     if match is None:
         raise InputError("after", "expected the cursor of a page")

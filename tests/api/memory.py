@@ -7,30 +7,35 @@ import math
 import tempfile
 import time
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 from tiger.api.factory import limits_of
+from tiger.api.jobs.comparison_store import ComparisonStore
+from tiger.api.jobs.comparisons import DurableComparisons
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.maintenance import DAY_S
 from tiger.api.jobs.rebalancer_store import RebalancerStore
 from tiger.api.jobs.rebalancers import DurableRebalancers
 from tiger.api.middleware.problems import problem_of
 from tiger.api.pool.processes import Workers
-from tiger.api.routes.entries import ENTRIES
+from tiger.api.routes.entries import Solve
 from tiger.api.schemas.limits import Limits
+from tiger.api.seams.comparison import ComparableJobs, Comparisons
 from tiger.api.seams.files import FileInfo, JobDelivery, JobFile, write_files
-from tiger.api.seams.job import ALL_JOBS, Job, JobFilter, JobOrder, Jobs, KeyReusedError, QueueFullError
+from tiger.api.seams.job import ALL_JOBS, Job, JobFilter, JobOrder, KeyReusedError, QueueFullError
 from tiger.api.seams.rebalancer import Rebalancers
 from tiger.api.settings import Settings
+from tiger.run.progress import ignore
 
 GRACE_S = 3600.0
 MAX_OPEN = 1000
 
 
-def in_memory(settings: Settings, workers: Workers) -> Jobs:
+def in_memory(settings: Settings, workers: Workers) -> ComparableJobs:
     """Keep the jobs of a service until it ends."""
     return MemoryJobs(workers, limits_of(settings), settings.max_jobs)
 
@@ -41,6 +46,7 @@ class MemoryJobs:
     def __init__(self, workers: Workers, limits: Limits, most: int = MAX_OPEN) -> None:
         self.workers, self.limits, self.most = workers, limits, most
         self._jobs: dict[str, Job] = {}
+        self._bodies: dict[str, bytes] = {}
         self._files: dict[str, tuple[JobFile, ...]] = {}
         self._keys: dict[tuple[str, str], tuple[JobOrder, str]] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
@@ -48,13 +54,28 @@ class MemoryJobs:
         self._files_of_rows = ExitStack()
 
     @cached_property
-    def rebalancers(self) -> Rebalancers:
-        """Keep rebalancers in a file that goes with this, as their steps are statements of a database."""
+    def _database(self) -> Database:
+        """Make a file of rows."""
         folder = self._files_of_rows.enter_context(tempfile.TemporaryDirectory())
         database = Database(f"sqlite:///{folder}/rows", 0)
         self._files_of_rows.callback(database.close)
         database.prepare()
-        return DurableRebalancers(RebalancerStore(database, self.most, DAY_S), asyncio.to_thread)
+        return database
+
+    @cached_property
+    def rebalancers(self) -> Rebalancers:
+        """Keep rebalancers in a file that goes with this, as their steps are statements of a database."""
+        return DurableRebalancers(RebalancerStore(self._database, self.most, DAY_S), asyncio.to_thread)
+
+    @cached_property
+    def comparisons(self) -> Comparisons:
+        """Keep comparisons in such a file, too; their new jobs are added here, where the loop runs."""
+
+        async def call(function: Callable[..., Any], *args: object) -> Any:
+            return function(*args)
+
+        store = ComparisonStore(self._database, lambda _, work: self._submit(work), DAY_S)
+        return DurableComparisons(store, call, lambda: None)
 
     async def start(self) -> None:
         """Begin to work."""
@@ -71,6 +92,15 @@ class MemoryJobs:
 
     async def submit(self, work: JobOrder) -> Job:
         """Keep a job and return it, the earlier one for the same key; raise KeyReusedError or QueueFullError."""
+        return self._submit(work)
+
+    async def get_body(self, job_id: str, owner: str) -> bytes | None:
+        """Return the request of a job that has not ended."""
+        job = await self.get(job_id, owner)
+        return None if job is None or job.ended else self._bodies[job_id]
+
+    def _submit(self, work: JobOrder) -> Job:
+        """Keep a job."""
         if work.key is not None and (before := self._keys.get((work.owner, work.key))):
             if (before[0].kind, before[0].body) != (work.kind, work.body):
                 raise KeyReusedError
@@ -79,7 +109,7 @@ class MemoryJobs:
             raise QueueFullError
         job = Job(id=uuid.uuid4().hex, owner=work.owner, kind=work.kind, status="queued", created_s=time.time())
         job = replace(job, terms=work.terms)
-        self._jobs[job.id] = job
+        self._jobs[job.id], self._bodies[job.id] = job, work.body
         if work.key is not None:
             self._keys[work.owner, work.key] = work, job.id
         self._queue.put_nowait((work.rank, next(self._number), job.id, work))
@@ -187,11 +217,12 @@ def _meets(job: Job, wanted: JobFilter) -> bool:
     """Return whether a job is among those that a filter chooses."""
     status = not wanted.statuses or job.status in wanted.statuses
     kind = not wanted.kinds or job.kind in wanted.kinds
+    tagged = set(wanted.tags) <= set(job.terms.tags)
     since_s, until_s = wanted.since_s or 0.0, wanted.until_s or math.inf
-    return status and kind and since_s <= job.created_s < until_s
+    return status and kind and tagged and since_s <= job.created_s < until_s
 
 
 def deliver(kind: str, body: bytes, limits: Limits) -> JobDelivery:
     """Answer a body as a job, in a worker."""
-    report, drafts = ENTRIES[kind].answer(body, limits)
+    report, drafts = Solve(limits)(kind, body, ignore)
     return JobDelivery(report, write_files(drafts))
