@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import cast
 
 from tiger.api.routes.expansion import problem_in
-from tiger.api.schemas.comparisons import FigureBody, ComparisonBody, ComparedJobBody, summarize
+from tiger.api.schemas.comparisons import ComparedJobBody, ComparisonBody, FigureBody, summarize
 from tiger.api.seams.comparison import StoredComparison
 from tiger.api.seams.job import Job
 from tiger.model.answer import Answer
