@@ -298,6 +298,8 @@ export interface ComparedJobBody {
   job: string;
   /** `gone` where the job has been purged. */
   status: "queued" | "running" | "done" | "failed" | "cancelled" | "gone";
+  /** Why the job failed, if it did. */
+  problem: ProblemBody | null;
   feasible: boolean | null;
   optimal: boolean | null;
   /**

@@ -32,6 +32,7 @@ def tabulate(comparison: StoredComparison, jobs: Sequence[Job | None]) -> Compar
             label=entry.label,
             job=entry.job,
             status="gone" if job is None else job.status,
+            problem=None if job is None else job.problem,  # type: ignore[arg-type]  # checked by the model
             feasible=None if report is None else report.feasible,
             optimal=None if report is None else bool(getattr(report, "optimal", False)),
             request={name: (entry.request or {}).get(name) for name in differs},

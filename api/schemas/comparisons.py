@@ -10,6 +10,7 @@ from tiger.api.schemas.circuits import CircuitRequest
 from tiger.api.schemas.closed import Closed, Documented
 from tiger.api.schemas.experts import ExpertRequest
 from tiger.api.schemas.placement import PlaceRequest, PlanRequest
+from tiger.api.schemas.problems import ProblemBody
 from tiger.api.seams.comparison import StoredComparison
 from tiger.api.seams.job import Kind, Status
 from tiger.model.figure import Better
@@ -104,6 +105,7 @@ class ComparedJobBody(BaseModel):
     label: str
     job: str
     status: Status | Literal["gone"] = Field(description="`gone` where the job has been purged.")
+    problem: ProblemBody | None = Field(description="Why the job failed, if it did.")
     feasible: bool | None
     optimal: bool | None
     request: dict[str, object] = Field(

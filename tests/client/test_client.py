@@ -285,7 +285,7 @@ def test_tags_and_priority_go_with_every_request(url: str, client: Client, repor
     assert (job.tags, job.priority) == (("a",), 3)
 
 
-ROW = {"label": "a", "job": "j1", "status": "running", "feasible": None, "optimal": None, "best": []}
+ROW = {"label": "a", "job": "j1", "status": "running", "problem": None, "feasible": None, "optimal": None, "best": []}
 ROW |= {name: {} for name in ("request", "figures", "ratios")}
 TABLE = {"id": "c1", "ended": False, "same_problem": True, "rows": [ROW]}
 

@@ -23,12 +23,14 @@ class ComparedRow:
 
     `request` has the fields of its request that are not the same in all. `ratios` are figures divided by those of the
     first row, and `best` names the figures of which no other row has a better one. A status is that of a job, or `gone`
-    where the job has been purged; a figure is None where the report has none, or is not there yet.
+    where the job has been purged; `problem` is the problem document of one that failed. A figure is None where the
+    report has none, or is not there yet.
     """
 
     label: str
     job: str
     status: str
+    problem: Mapping[str, object] | None
     feasible: bool | None
     optimal: bool | None
     request: Mapping[str, object]
