@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Annotated
 
 import structlog
 from fastapi import Depends, FastAPI, Request, Response
@@ -19,6 +18,7 @@ from tiger.api.middleware.metrics import Metrics
 from tiger.api.middleware.parameters import refuse_unknown_parameters
 from tiger.api.pool.processes import Workers, prepare
 from tiger.api.routes import answers, requests
+from tiger.api.routes.comparisons import ComparisonRoutes, add_comparisons
 from tiger.api.routes.entries import ASSIGN, EXPERTS, PLACE, PLAN
 from tiger.api.routes.inline import Inline
 from tiger.api.routes.jobs import JobRoutes
@@ -26,7 +26,7 @@ from tiger.api.routes.page import add_page
 from tiger.api.routes.previews import PreviewRoute
 from tiger.api.routes.rebalancers import RebalancerRoutes
 from tiger.api.routes.solving import Bounds, Solving
-from tiger.api.routes.terms import read_terms
+from tiger.api.routes.terms import Terms
 from tiger.api.routes.usage import add_usage
 from tiger.api.routes.webhooks import add_webhooks
 from tiger.api.schemas.catalogue import HealthBody, SolverBody, SolversBody, TopologiesBody, TopologyBody
@@ -34,7 +34,6 @@ from tiger.api.schemas.jobs import JobBody, JobsBody
 from tiger.api.schemas.rebalancers import DecisionBody, RebalancerBody
 from tiger.api.schemas.reports import Answer, ExpertBody, PlacementBody, PlanBody
 from tiger.api.schemas.views import FileBody, PreviewBody, ViewBody
-from tiger.api.seams.job import JobTerms
 from tiger.api.settings import Settings, load
 from tiger.api.stack import operations, protect
 
@@ -44,7 +43,6 @@ INLINE_WORKERS = 4
 NICE = 5
 # Seconds for workers to start, with kernels to compile, and between two looks at whether they are there.
 WARM_UP_S, LOOK_S = 600.0, 2.0
-Terms = Annotated[JobTerms, Depends(read_terms)]
 LOG = structlog.get_logger()
 
 
@@ -77,6 +75,7 @@ def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_d
     _add_rebalancers(app, RebalancerRoutes(service.solving))
     add_usage(app, service.jobs)
     add_webhooks(app, service.jobs)
+    add_comparisons(app, ComparisonRoutes(service.solving, service.jobs))
     app.add_api_route("/solvers", service.solvers, summary="List the solvers", responses=answers.document_errors())
     app.add_api_route(
         "/topologies",

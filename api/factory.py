@@ -5,12 +5,12 @@ from collections.abc import Callable
 from tiger.api.pool.processes import Workers
 from tiger.api.routes.entries import Solve
 from tiger.api.schemas.limits import Limits
-from tiger.api.seams.job import Jobs
+from tiger.api.seams.comparison import ComparableJobs
 from tiger.api.settings import Settings
 from tiger.model.options import narrow
 
 # Make jobs for workers that the caller starts and stops.
-JobsFactory = Callable[[Settings, Workers], Jobs]
+JobsFactory = Callable[[Settings, Workers], ComparableJobs]
 
 
 def limits_of(settings: Settings) -> Limits:
@@ -18,7 +18,7 @@ def limits_of(settings: Settings) -> Limits:
     return narrow(Limits, settings, dwave=settings.enable_dwave)
 
 
-def make_durable_jobs(settings: Settings, workers: Workers) -> Jobs:
+def make_durable_jobs(settings: Settings, workers: Workers) -> ComparableJobs:
     """Return jobs that are kept in the database of the settings, from where any server takes them up again."""
     from tiger.api.jobs.engine import DurableJobs
     from tiger.api.jobs.settings import JobSettings

@@ -5,10 +5,11 @@ import math
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from threading import Lock
+from typing import TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event
@@ -19,6 +20,8 @@ from tiger.api.jobs.migrations import migrate
 from tiger.api.seams.job import DatabaseDownError, DiskFullError
 from tiger.errors import InputError
 
+# What one request inserts.
+Row = TypeVar("Row")
 POSTGRES = ("postgres", "postgresql")
 # A server that is halted inside a transaction must not block the others.
 SESSION = "-c lock_timeout=5s -c statement_timeout=20s -c idle_in_transaction_session_timeout=10s"
@@ -87,6 +90,31 @@ class Database:
         """Open a connection to read by, which waits for no writer; raise DatabaseDownError as `begin` does."""
         with guard(), self._relaxed_engine.connect() as connection:
             yield connection
+
+    def insert_once(self, insert: Callable[[Connection], Row], find: Callable[[], Row | None]) -> Row:
+        """Return what `insert` adds, or what `find` returns where another request with the same key came first.
+
+        Raises as they do, DiskFullError where there is too little room even without what was deleted.
+        """
+        try:
+            return self._insert_once(insert, find)
+        except DiskFullError:
+            # What was deleted may still take room.
+            self.shrink()
+        return self._insert_once(insert, find)
+
+    def _insert_once(self, insert: Callable[[Connection], Row], find: Callable[[], Row | None]) -> Row:
+        """Insert, if there is room."""
+        try:
+            with self.begin() as connection:
+                return insert(connection)
+        except sa.exc.IntegrityError:
+            known = find()
+        if known is not None:
+            return known
+        # It has been deleted by now.
+        with self.begin() as connection:
+            return insert(connection)
 
     def shrink(self) -> bool:
         """Give back to the disk what nothing is kept in, and return whether there is more; raise DatabaseDownError."""

@@ -14,6 +14,8 @@ from contextlib import suppress
 import structlog
 
 from tiger.api.jobs.claims import Claims
+from tiger.api.jobs.comparison_store import ComparisonStore
+from tiger.api.jobs.comparisons import DurableComparisons
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.dispatcher import Dispatcher
 from tiger.api.jobs.ipc import IpcServer, Solve
@@ -29,6 +31,7 @@ from tiger.api.jobs.webhook_store import WebhookStore
 from tiger.api.jobs.webhooks import DurableWebhooks, WebhookSender
 from tiger.api.jobs.worker_context import Answer, Parts, WorkerContext
 from tiger.api.pool.processes import Workers
+from tiger.api.seams.comparison import Comparisons
 from tiger.api.seams.files import FileInfo, JobFile
 from tiger.api.seams.job import ALL_JOBS, DatabaseDownError, Job, JobFilter, JobOrder
 from tiger.api.seams.quota import Charge, OwnerUsage
@@ -45,10 +48,11 @@ LOG = structlog.get_logger()
 
 
 class DurableJobs:
-    """Keep jobs in a database and have them done by workers, and rebalancers and events beside them: a Jobs."""
+    """Keep jobs in a database and have them done by workers, and beside them what else is kept: a Jobs."""
 
     rebalancers: Rebalancers
     webhooks: Webhooks
+    comparisons: Comparisons
 
     def __init__(self, settings: JobSettings, workers: Workers, solve: Solve) -> None:
         self.settings, self.workers, self.solve = settings, workers, solve
@@ -67,6 +71,8 @@ class DurableJobs:
         self.rebalancers = DurableRebalancers(rebalancers, self._query)
         self._events = WebhookStore(self._database, keep_s)
         self.webhooks = DurableWebhooks(self._events, self._query)
+        comparisons = ComparisonStore(self._database, self._store.add, keep_s)
+        self.comparisons = DurableComparisons(comparisons, self._query, lambda: self._dispatcher.wake())
         self._threads = ThreadPoolExecutor(REQUEST_THREADS, thread_name_prefix="tiger-requests")
         claims = Claims(self._database, self._server.name, quotas_of)
         self._context = WorkerContext(
@@ -83,7 +89,8 @@ class DurableJobs:
         await self._context.call(self._open)
         self._dispatcher = Dispatcher(self._context)
         self._dispatcher.start()
-        self._maintenance = Maintenance(self._context, self._store, rebalancers, self._events, self._usage)
+        expiring = (rebalancers, comparisons, self._events)
+        self._maintenance = Maintenance(self._context, self._store, self._usage, expiring)
         self._maintenance.start()
         self._sender = WebhookSender(self._context, self._events, self.on_webhook)
         self._sender.start()
@@ -113,6 +120,10 @@ class DurableJobs:
     async def get(self, job_id: str, owner: str) -> Job | None:
         """Return a job with its report; raise DatabaseDownError."""
         return await self._query(self._store.get, job_id, owner)
+
+    async def get_body(self, job_id: str, owner: str) -> bytes | None:
+        """Return the request of a job that has not ended; raise DatabaseDownError."""
+        return await self._query(self._store.get_body, job_id, owner)
 
     async def list_files(self, job_id: str, owner: str) -> tuple[FileInfo, ...]:
         """Return what files a job has left beside its report, by name; raise DatabaseDownError."""

@@ -2,17 +2,16 @@
 
 import asyncio
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from typing import Protocol
 
 from tiger.api.jobs.error_log import ErrorLog
 from tiger.api.jobs.heartbeats import Heartbeats
-from tiger.api.jobs.rebalancer_store import RebalancerStore
 from tiger.api.jobs.settings import DAY_S
 from tiger.api.jobs.store import Store
 from tiger.api.jobs.usage import UsageStore
-from tiger.api.jobs.webhook_store import WebhookStore
 from tiger.api.jobs.worker_context import WorkerContext
 from tiger.api.middleware import audit
 
@@ -24,19 +23,20 @@ SOON_S = 1.0
 BATCH = 200
 
 
+class Expiring(Protocol):
+    """Keep what is forgotten some time after it was used last."""
+
+    def delete_expired(self) -> int:
+        """Forget some of what has expired, and count it; raise DatabaseDownError."""
+
+
 class Maintenance:
     """Repeat these tasks, each in its own interval."""
 
     def __init__(
-        self,
-        context: WorkerContext,
-        store: Store,
-        rebalancers: RebalancerStore,
-        webhooks: WebhookStore,
-        usage: UsageStore,
+        self, context: WorkerContext, store: Store, usage: UsageStore, expiring: Sequence[Expiring] = ()
     ) -> None:
-        self.context, self.store, self.usage = context, store, usage
-        self.rebalancers, self.webhooks = rebalancers, webhooks
+        self.context, self.store, self.usage, self.expiring = context, store, usage, expiring
         self._untidy = asyncio.Event()
         self._heartbeats = Heartbeats(math.ceil(context.settings.dead_s / context.settings.beat_s))
 
@@ -76,12 +76,13 @@ class Maintenance:
         self.context.charges.write(self.usage)
 
     def tidy(self) -> None:
-        """Delete old jobs, rebalancers and events, and give the room of all that is deleted back to the disk."""
+        """Delete what is old, and give the room of all that is deleted back to the disk."""
         while old := self.store.list_expired(self.context.settings.keep_days * DAY_S, BATCH):
             self.store.delete(old)
             audit.record("delete_expired_jobs", "tiger", "done", count=len(old))
-        while self.rebalancers.delete_expired() or self.webhooks.delete_expired():
-            pass
+        for kept in self.expiring:
+            while kept.delete_expired():
+                pass
         self.usage.delete_old()
         while self.store.database.shrink():
             pass

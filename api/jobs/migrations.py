@@ -94,6 +94,17 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX tiger_webhooks_page ON tiger_webhooks (owner, created_s, id, status)",
         "CREATE INDEX tiger_webhooks_settled ON tiger_webhooks (settled_s)",
     ),
+    # With tags in the index of pages, one of a rare tag among 10,000 jobs of 30 kB takes 3 ms on SQLite instead of 40,
+    # which reads past every report; a table of tags takes 1 ms, and as many rows more as jobs have tags.
+    (
+        "DROP INDEX tiger_jobs_page",
+        "CREATE INDEX tiger_jobs_page ON tiger_jobs (owner, created_s, id, status, kind, tags)",
+        """CREATE TABLE tiger_comparisons (
+            id VARCHAR(32) PRIMARY KEY, owner TEXT NOT NULL, key TEXT, hash VARCHAR(64) NOT NULL, kind TEXT NOT NULL,
+            created_s DOUBLE PRECISION NOT NULL, entries TEXT NOT NULL, UNIQUE (owner, key))""",
+        "CREATE INDEX tiger_comparisons_page ON tiger_comparisons (owner, created_s, id)",
+        "CREATE INDEX tiger_comparisons_created ON tiger_comparisons (created_s)",
+    ),
 )
 
 # Columns as they are now, after the last step.
@@ -139,6 +150,12 @@ WEBHOOKS = sa.table(
     *map(sa.column, ("id", "owner", "job_id", "event", "url", "host", "body", "status", "last_error")),
     *(sa.column(name, sa.Integer) for name in ("attempts", "claimed", "last_status")),
     *(sa.column(name, sa.Double) for name in ("created_s", "next_s", "settled_s")),
+)
+# Comparisons of jobs, with their entries as JSON.
+COMPARISONS = sa.table(
+    "tiger_comparisons",
+    *map(sa.column, ("id", "owner", "key", "hash", "kind", "entries")),
+    sa.column("created_s", sa.Double),
 )
 SERVERS = sa.table("tiger_servers", sa.column("id"), sa.column("beat_s", sa.Double))
 

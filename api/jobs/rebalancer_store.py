@@ -13,7 +13,7 @@ from tiger.api.jobs.database import Database, read_clock
 from tiger.api.jobs.ends import delete_bodies
 from tiger.api.jobs.migrations import ANSWERS, BODIES, REBALANCERS
 from tiger.api.jobs.usage import add_kept, delete_kept, require_quotas, set_kept
-from tiger.api.seams.job import DiskFullError, KeyReusedError
+from tiger.api.seams.job import KeyReusedError
 from tiger.api.seams.quota import QuotasOf, RebalancersFullError, allow_all
 from tiger.api.seams.rebalancer import NewRebalancer, RebalancerStep, StoredRebalancer
 
@@ -42,12 +42,10 @@ class RebalancerStore:
 
         Raises KeyReusedError, QuotaExceededError or DiskFullError.
         """
-        try:
-            return self._keep(new)
-        except DiskFullError:
-            # What was deleted may still take room.
-            self.database.shrink()
-        return self._keep(new)
+        return self.database.insert_once(
+            lambda connection: self._insert(connection, new),
+            lambda: None if new.key is None else self.find(new.owner, new.key, new.body),
+        )
 
     def find(self, owner: str, key: str, body: bytes) -> StoredRebalancer | None:
         """Return the rebalancer that a request with a key has made; raise KeyReusedError for another body."""
@@ -126,20 +124,6 @@ class RebalancerStore:
         """Forget some of the rebalancers that have expired, and count them."""
         with self.database.begin() as connection:
             return self._delete_expired(connection)
-
-    def _keep(self, new: NewRebalancer) -> StoredRebalancer:
-        """Keep a rebalancer, if there is room."""
-        try:
-            with self.database.begin() as connection:
-                return self._insert(connection, new)
-        except sa.exc.IntegrityError:
-            # Another request with the same key came first.
-            known = None if new.key is None else self.find(new.owner, new.key, new.body)
-            if known is not None:
-                return known
-            # It has been deleted by now.
-            with self.database.begin() as connection:
-                return self._insert(connection, new)
 
     def _insert(self, connection: Connection, new: NewRebalancer) -> StoredRebalancer:
         """Add a row, unless there are too many."""

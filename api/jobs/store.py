@@ -60,7 +60,7 @@ class Store:
 
     def _keep(self, work: JobOrder) -> tuple[Job, bool]:
         """Keep a job, if there is room."""
-        digest = hashlib.sha256(f"{work.kind}\n".encode() + work.body).hexdigest()
+        digest = _digest(work)
         try:
             with self.database.begin() as connection:
                 known = _find_by_key(connection, work, digest)
@@ -75,12 +75,25 @@ class Store:
             with self.database.begin() as connection:
                 return self._insert(connection, work, digest), True
 
+    def add(self, connection: Connection, work: JobOrder) -> Job:
+        """Add a job without a key to a transaction; raise QueueFullError or DiskFullError."""
+        return self._insert(connection, work, _digest(work))
+
     def get(self, job_id: str, owner: str) -> Job | None:
         """Return a job with its report."""
         if not ID.match(job_id):
             return None
         with self.database.read() as connection:
             return find_job(connection, *_of(job_id, owner))
+
+    def get_body(self, job_id: str, owner: str) -> bytes | None:
+        """Return the request of a job that has not ended."""
+        if not ID.match(job_id):
+            return None
+        query = sa.select(BODIES.c.body).where(BODIES.c.id == job_id, sa.exists().where(*_of(job_id, owner)))
+        with self.database.read() as connection:
+            body = connection.execute(query).scalar_one_or_none()
+        return None if body is None else bytes(body)
 
     def list_files(self, job_id: str, owner: str) -> tuple[FileInfo, ...]:
         """Return what files a job has left, by name."""
@@ -223,6 +236,10 @@ def _meets(wanted: JobFilter) -> Iterator[sa.ColumnElement[bool]]:
         yield JOBS.c.status.in_(wanted.statuses)
     if wanted.kinds:
         yield JOBS.c.kind.in_(wanted.kinds)
+    # No LIKE, which on SQLite is deaf to capitals and knows `_` as a wildcard.
+    tags = sa.literal(" ") + JOBS.c.tags + sa.literal(" ")
+    for tag in wanted.tags:
+        yield sa.func.replace(tags, f" {tag} ", "") != tags
     if wanted.since_s is not None:
         yield JOBS.c.created_s >= wanted.since_s
     if wanted.until_s is not None:
@@ -232,3 +249,8 @@ def _meets(wanted: JobFilter) -> Iterator[sa.ColumnElement[bool]]:
 def _files_of(job_id: str, owner: str) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
     """Return the conditions for the files of a job of an owner."""
     return FILES.c.id == job_id, sa.exists().where(*_of(job_id, owner))
+
+
+def _digest(work: JobOrder) -> str:
+    """Return what tells the work of one key apart."""
+    return hashlib.sha256(f"{work.kind}\n".encode() + work.body).hexdigest()

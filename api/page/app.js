@@ -1,5 +1,5 @@
 /**
- * The page of the service: a form for new work, the list of jobs, one job, or two side by side, by the part of the
+ * The page of the service: a form for new work, the list of jobs, one job, or several side by side, by the part of the
  * address after #.
  */
 
@@ -22,9 +22,10 @@ addEventListener("hashchange", () => {
 });
 
 function App() {
-  const [name, ...ids] = address.value.replace(/^#\/?/, "").split("/").map(decode);
+  const [path, query] = address.value.replace(/^#\/?/, "").split("?", 2);
+  const [name, ...ids] = path.split("/").map(decode);
   return html`<${Header} at=${name} />
-    <main id="main" tabindex="-1">${route(name, ids)}</main>
+    <main id="main" tabindex="-1">${route(name, ids, new URLSearchParams(query))}</main>
     <${KeyDialog} />`;
 }
 
@@ -37,18 +38,23 @@ function decode(part) {
   }
 }
 
-function route(name, ids) {
+/**
+ * @param {string} name
+ * @param {string[]} ids
+ * @param {URLSearchParams} query
+ */
+function route(name, ids, query) {
   if (name === "jobs" && ids.length) return html`<${JobPage} key=${ids[0]} id=${ids[0]} />`;
-  if (name === "jobs") return html`<${JobList} />`;
-  if (name === "compare" && ids.length === 2) return html`<${Compare} key=${ids.join()} ids=${ids} />`;
+  if (name === "jobs") return html`<${JobList} key=${`${query}`} tags=${query.getAll("tag")} />`;
+  if (name === "comparisons" && ids.length) return html`<${Compare} key=${ids[0]} id=${ids[0]} />`;
   return html`<${Form} />`;
 }
 
 function Header({ at }) {
   useEffect(() => {
-    document.title = at === "jobs" ? "TIGER: jobs" : at === "compare" ? "TIGER: two jobs" : "TIGER";
+    document.title = at === "jobs" ? "TIGER: jobs" : at === "comparisons" ? "TIGER: comparison" : "TIGER";
   }, [at]);
-  const here = (name) => (at === name || (name === "" && !["jobs", "compare"].includes(at)) ? "page" : undefined);
+  const here = (name) => (at === name || (name === "" && !["jobs", "comparisons"].includes(at)) ? "page" : undefined);
   return html`<header>
     <a class="brand" href="#/"><img src="page/icon.svg" alt="" width="26" height="26" /> TIGER</a>
     <nav aria-label="Pages">

@@ -25,8 +25,11 @@ export function NetworkPictures({ view, report }) {
   </section>`;
 }
 
-/** @param {{view: PlacementView}} props */
-function Iteration({ view }) {
+/**
+ * Show when each device runs which pass, and what it holds meanwhile.
+ * @param {{view: PlacementView}} props
+ */
+export function Iteration({ view }) {
   const { timeline } = view;
   const [start, setStart] = useState(0);
   const [zoom, setZoom] = useState(1);
@@ -46,8 +49,11 @@ function Iteration({ view }) {
   </div>`;
 }
 
-/** @param {{view: PlacementView}} props */
-function Load({ view }) {
+/**
+ * Show the seconds of each device for one microbatch.
+ * @param {{view: PlacementView}} props
+ */
+export function Load({ view }) {
   const draw = useMemo(() => stacks({
     names: view.rows.map((row) => row.name),
     parts: [

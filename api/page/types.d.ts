@@ -292,6 +292,79 @@ export interface ClusterView {
   memory_bytes: (number | null)[];
 }
 
+/** Describe a job of a comparison; a figure is null where its report has none, or is not there yet. */
+export interface ComparedJobBody {
+  label: string;
+  job: string;
+  /** `gone` where the job has been purged. */
+  status: "queued" | "running" | "done" | "failed" | "cancelled" | "gone";
+  /** Why the job failed, if it did. */
+  problem: ProblemBody | null;
+  feasible: boolean | null;
+  optimal: boolean | null;
+  /**
+   * Fields of its request that are not the same in all, null where it leaves one out, and an object with the digest
+   * `sha256` and `bytes` of one that is long.
+   */
+  request: Record<string, unknown>;
+  figures: Record<string, number | null>;
+  /** Figures divided by those of the first row. */
+  ratios: Record<string, number | null>;
+  /** Figures of which no other row has a better one. */
+  best: string[];
+}
+
+/** Describe a comparison as a table: a row for each job, a column for each figure that some report has. */
+export interface ComparisonBody {
+  id: string;
+  kind: "assign" | "place" | "plan" | "experts";
+  /** Seconds since 1970. */
+  created_s: number;
+  labels: string[];
+  /** The ids of the jobs, as the labels are. */
+  jobs: string[];
+  /** Whether all of its jobs have ended. */
+  ended: boolean;
+  /**
+   * Whether the `tasks`, the `circuit`, the `model` or the `trace` of all requests are equal, whatever else differs;
+   * null where a request is not known any more.
+   */
+  same_problem: boolean | null;
+  /** Fields of requests that are not the same in all. */
+  differs: string[];
+  columns: FigureBody[];
+  rows: ComparedJobBody[];
+}
+
+/** Ask for a comparison of two to ten jobs of one kind: of `entries`, of `variants` of one request, or of both. */
+export interface ComparisonRequest {
+  /** Jobs, and requests that become jobs, each stated in full. */
+  entries?: EntryRequest[];
+  /** The route that takes the request. */
+  kind?: "assign" | "place" | "plan" | "experts" | null;
+  /** The request that `variants` change. */
+  request?: AssignRequest | CircuitRequest | PlaceRequest | PlanRequest | ExpertRequest;
+  /** Changes of `request`, each of which becomes a job. */
+  variants?: VariantRequest[];
+}
+
+/** Describe a comparison without what its jobs have come to. */
+export interface ComparisonSummary {
+  id: string;
+  kind: "assign" | "place" | "plan" | "experts";
+  /** Seconds since 1970. */
+  created_s: number;
+  labels: string[];
+  /** The ids of the jobs, as the labels are. */
+  jobs: string[];
+}
+
+/** List comparisons, the newest first, and where the next page is. */
+export interface ComparisonsBody {
+  comparisons: ComparisonSummary[];
+  next: string | null;
+}
+
 /** Describe a device by its pairs of coupled qubits. */
 export interface CouplingMap {
   coupling_map: [number, number][];
@@ -436,6 +509,18 @@ export interface DnnPartitioningNode {
   colorClass?: number | string;
   size?: number;
   layerId?: number | string;
+}
+
+/** Name a job to be compared, or ask for one. */
+export interface EntryRequest {
+  /** What the entry is called; the start of the id of its job or its number else. */
+  label?: string | null;
+  /** The id of a job of yours, whether it has ended or not. */
+  job?: string | null;
+  /** The route that takes the request. */
+  kind?: "assign" | "place" | "plan" | "experts" | null;
+  /** A request, as that route takes it, which becomes a job. */
+  request?: AssignRequest | CircuitRequest | PlaceRequest | PlanRequest | ExpertRequest;
 }
 
 /**
@@ -596,6 +681,15 @@ export interface FieldErrorBody {
   /** A JSON pointer in fragment form, such as `#/tasks/nodes/0/id`. */
   pointer: string;
   detail: string;
+}
+
+/** Describe a figure by its name in the report. */
+export interface FigureBody {
+  name: string;
+  /** Whether less or more of it is; null where that depends, as of bounds. */
+  better: "less" | "more" | null;
+  /** Empty for that of the problem. */
+  unit: string;
 }
 
 /** Describe a file that a job has left, to be had from `/jobs/{id}/files/{name}`. */
@@ -2073,6 +2167,17 @@ export interface UsageBody {
   days: DayBody[];
 }
 
+/** Ask for a job by changes of a request. */
+export interface VariantRequest {
+  /** What the entry is called; its changes else. */
+  label?: string | null;
+  /**
+   * A merge patch (RFC 7396) of the request: its fields take the place of those of the request, objects are merged with
+   * those there, and null takes a field out.
+   */
+  changes?: Record<string, unknown>;
+}
+
 /**
  * Compare a mapping with the best simple order that a launcher has: in blocks, which is the scheduler's, or cyclic.
  * `metric` is what was minimized, `before` its value in the simple `order`, `after` that of the mapping and `bound`
@@ -2145,6 +2250,7 @@ export interface WebhooksBody {
 /** What the body of a request states. */
 export interface Requests {
   "POST /assign": AssignRequest | CircuitRequest;
+  "POST /comparisons": ComparisonRequest;
   "POST /experts": ExpertRequest;
   "POST /place": PlaceRequest;
   "POST /plan": PlanRequest;
@@ -2155,8 +2261,12 @@ export interface Requests {
 
 /** What the body of an answer states, where that is no problem. */
 export interface Answers {
+  "DELETE /comparisons/{comparison_id}": unknown;
   "DELETE /jobs/{job_id}": JobBody;
   "DELETE /rebalancers/{rebalancer_id}": unknown;
+  "GET /comparisons": ComparisonsBody;
+  "GET /comparisons/{comparison_id}": ComparisonBody;
+  "GET /comparisons/{comparison_id}/table.csv": unknown;
   "GET /healthz": HealthBody;
   "GET /jobs": JobsBody;
   "GET /jobs/{job_id}": JobBody;
@@ -2174,6 +2284,7 @@ export interface Answers {
   "GET /usage": UsageBody;
   "GET /webhooks": WebhooksBody;
   "POST /assign": Report | CircuitReport | JobBody;
+  "POST /comparisons": ComparisonBody;
   "POST /experts": ExpertReport | JobBody;
   "POST /place": PlacementReport | JobBody;
   "POST /plan": PlanReport | JobBody;

@@ -12,7 +12,7 @@ Responses = dict[int | str, dict[str, object]]
 REFUSED = {
     400: f"The body is not strict JSON in UTF-8, or the {NAME} is malformed.",
     401: "The service has keys, and the request came without a good one.",
-    404: "There is no such job, file, rebalancer or event: it never was, is forgotten, or is somebody else's.",
+    404: "There is nothing of that id: it never was, is forgotten, or is somebody else's.",
     405: "The route does not know the method.",
     408: "The body did not come in time.",
     409: "The job was cancelled while this request waited for it, or is to be purged and goes on, or another step of "
@@ -35,7 +35,7 @@ def _header(description: str, example: str) -> dict[str, object]:
     return {"description": description, "schema": {"type": "string"}, "example": example}
 
 
-LOCATION = {"Location": _header("Where the job or the rebalancer is.", "/jobs/a4c6f1de")}
+LOCATION = {"Location": _header("Where the job, the comparison or the rebalancer is.", "/jobs/a4c6f1de")}
 RETRY = {"Retry-After": _header("Seconds until asking again makes sense.", "1")}
 APPLIED = {"Preference-Applied": _header("The preferences that were followed.", "wait=10")}
 CHALLENGE = {"WWW-Authenticate": _header("How to send a key.", "Bearer")}
@@ -109,6 +109,11 @@ FILE: Responses = document_errors(404) | {
 }
 PREVIEWED: Responses = document_errors(400, 408, 413, 415)
 BEGUN: Responses = document_errors(400, 408, 413, 415) | {201: {"headers": LOCATION}}
+COMPARED: Responses = document_errors(400, 408, 413, 415) | {201: {"headers": LOCATION | RETRY}}
+TABULATED: Responses = document_errors(404) | {200: {"headers": RETRY}}
+TABLE: Responses = document_errors(404) | {
+    200: {"description": "The rows as a table (RFC 4180).", "content": {"text/csv": {"schema": TEXT}}}
+}
 STEPPED: Responses = document_errors(400, 404, 408, 409, 413, 415)
 KEY_PARAMETER: JsonDict = {
     "name": NAME,

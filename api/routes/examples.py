@@ -266,6 +266,27 @@ STEPS = {
     "packed": {"summary": "As few devices as an iteration of half a second needs", "value": {"target_s": 0.5}},
 }
 
+COMPARISONS = {
+    "seeds": {
+        "summary": "One problem by three seeds",
+        "description": "Each variant is the request with some fields replaced, and becomes a job.",
+        "value": {
+            "kind": "assign",
+            "request": {"tasks": "halo:6x6", "topology": "torus:3x3x4"},
+            "variants": [{"label": f"seed {seed}", "changes": {"seed": seed}} for seed in (1, 2, 3)],
+        },
+    },
+    "hardware": {
+        "summary": "One circuit on two devices, each request stated in full",
+        "value": {
+            "entries": [
+                {"label": "ring", "kind": "assign", "request": FOURIER_ON_RING},
+                {"label": "line", "kind": "assign", "request": {**FOURIER_ON_RING, "topology": "grid:6"}},
+            ]
+        },
+    },
+}
+
 # The loads of EPLB's README, in two layers of twelve experts, and the map in use by numbers.
 SKEWED = [
     [90, 132, 40, 61, 104, 165, 39, 4, 73, 56, 183, 86],

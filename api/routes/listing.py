@@ -9,6 +9,7 @@ from fastapi import Query, Request
 from pydantic import AwareDatetime, BeforeValidator
 from pydantic_core import PydanticCustomError
 
+from tiger.api.routes.terms import MOST_TAGS, read_tags
 from tiger.api.seams.job import JobFilter, Kind, Status
 
 TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
@@ -29,6 +30,9 @@ Statuses = Annotated[list[Status], Query(description="Only jobs that are in this
 Kinds = Annotated[
     list[Kind], Query(description="Only jobs of this kind, which is the route that took them; repeat it for several.")
 ]
+Tagged = Annotated[
+    list[str], Query(max_length=MOST_TAGS, description="Only jobs that have this tag; repeat it for all of several.")
+]
 Since = Annotated[Time | None, Query(description="Only jobs that were created at this time (RFC 3339) or later.")]
 Until = Annotated[Time | None, Query(description="Only jobs that were created before this time (RFC 3339).")]
 
@@ -36,6 +40,7 @@ Until = Annotated[Time | None, Query(description="Only jobs that were created be
 def read_filter(
     status: Statuses = [],  # noqa: B006 (which FastAPI copies)
     kind: Kinds = [],  # noqa: B006 (which FastAPI copies)
+    tag: Tagged = [],  # noqa: B006 (which FastAPI copies)
     created_after: Since = None,
     created_before: Until = None,
 ) -> JobFilter:
@@ -43,17 +48,18 @@ def read_filter(
     return JobFilter(
         statuses=tuple(status),
         kinds=tuple(kind),
+        tags=read_tags(tag),
         since_s=_seconds(created_after),
         until_s=_seconds(created_before),
     )
 
 
-def link_to_next(request: Request, cursor: str | None, limit: int, path: str = "/jobs") -> str | None:
+def link_to_next(request: Request, cursor: str | None, limit: int) -> str | None:
     """Return where the page after a cursor is, of the same list; None where there is no cursor."""
     if cursor is None:
         return None
     kept = [(name, value) for name, value in request.query_params.multi_items() if name not in PLACE]
-    return f"{path}?{urlencode([*kept, ('after', cursor), ('limit', limit)])}"
+    return f"{request.scope['route'].path}?{urlencode([*kept, ('after', cursor), ('limit', limit)])}"
 
 
 def _seconds(time: datetime | None) -> float | None:

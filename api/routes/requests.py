@@ -6,6 +6,7 @@ from tiger.api.routes import answers, examples
 from tiger.api.schemas.assignment import AssignRequest
 from tiger.api.schemas.circuits import CircuitRequest
 from tiger.api.schemas.closed import Closed, refer
+from tiger.api.schemas.comparisons import ComparisonRequest
 from tiger.api.schemas.experts import ExpertRequest
 from tiger.api.schemas.placement import PlaceRequest, PlanRequest
 from tiger.api.schemas.rebalancers import RebalancerRequest, StepRequest
@@ -13,7 +14,7 @@ from tiger.api.schemas.views import ViewRequest
 
 KINDS: list[type[Closed]] = [
     *(AssignRequest, CircuitRequest, PlaceRequest, PlanRequest, ExpertRequest),
-    *(ViewRequest, RebalancerRequest, StepRequest),
+    *(ViewRequest, RebalancerRequest, StepRequest, ComparisonRequest),
 ]
 
 
@@ -31,4 +32,5 @@ PLAN = _document(refer(PlanRequest.__name__), examples.PLANS)
 EXPERTS = _document(refer(ExpertRequest.__name__), examples.EXPERT_MAPS)
 VIEW = _document(refer(ViewRequest.__name__), examples.PREVIEWS, [])
 REBALANCER = _document(refer(RebalancerRequest.__name__), examples.REBALANCERS, answers.REPEATS)
+COMPARISON = _document(refer(ComparisonRequest.__name__), examples.COMPARISONS, answers.REPEATS)
 STEP = _document(refer(StepRequest.__name__), examples.STEPS, answers.REPEATS)

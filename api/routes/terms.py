@@ -1,10 +1,11 @@
 """What a request says of its job beside the work: how urgent it is, its tags, and whom to tell of its end."""
 
 import re
+from collections.abc import Sequence
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from fastapi import Header, Query
+from fastapi import Depends, Header, Query
 
 from tiger.api.middleware.problems import FieldError, Problem, RefusedError
 from tiger.api.seams.job import TAG, JobTerms
@@ -44,12 +45,17 @@ def read_terms(
     webhook_url: Webhook = None,
 ) -> JobTerms:
     """Return what a request says of its job; raise RefusedError (422) for a tag or an address that cannot be one."""
-    for text in tag:
-        if not TAG.fullmatch(text):
-            raise _refuse("tag", "expected tags of 1 to 64 letters, digits, '.', '_', ':', '/' and '-'")
+    tags = read_tags(tag)
     if webhook_url is not None:
         _check_url(webhook_url)
-    return JobTerms(priority=priority, tags=tuple(dict.fromkeys(tag)), webhook_url=webhook_url)
+    return JobTerms(priority=priority, tags=tags, webhook_url=webhook_url)
+
+
+def read_tags(tags: Sequence[str]) -> tuple[str, ...]:
+    """Return tags, each once; raise RefusedError (422) for one that cannot be a tag."""
+    if not all(map(TAG.fullmatch, tags)):
+        raise _refuse("tag", "expected tags of 1 to 64 letters, digits, '.', '_', ':', '/' and '-'")
+    return tuple(dict.fromkeys(tags))
 
 
 def check_webhook(policy: WebhookPolicy, terms: JobTerms, owner: str) -> None:
@@ -69,6 +75,9 @@ def _check_url(url: str) -> None:
     plain = re.fullmatch(r"[!-~]+", url) and len(url) <= LONGEST_URL and port != 0
     if not (plain and parts.scheme == "https" and parts.hostname and parts.username is None and not parts.fragment):
         raise _refuse("Webhook-URL", "expected an address such as https://hooks.example/tiger, without a password")
+
+
+Terms = Annotated[JobTerms, Depends(read_terms)]
 
 
 def _refuse(name: str, reason: str) -> RefusedError:

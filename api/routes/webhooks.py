@@ -43,7 +43,7 @@ class WebhookRoutes:
         found, cursor = await self.jobs.webhooks.page(owner_of(request), after, limit, tuple(status))
         page = {
             "webhooks": [describe_webhook(webhook) for webhook in found],
-            "next": link_to_next(request, cursor, limit, "/webhooks"),
+            "next": link_to_next(request, cursor, limit),
         }
         return Response(json.dumps(page, allow_nan=False), media_type=MEDIA_TYPE)
 

@@ -80,13 +80,15 @@ class JobOrder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobFilter:
-    """Choose jobs by their status and their kind, all where none is stated, and by when they were created.
+    """Choose jobs by their status and their kind, all where none is stated, by their tags, and by their creation.
 
-    That is from `since_s` on and before `until_s`, in seconds since 1970, without a bound where one is None.
+    A job has to have all of the `tags`. Creation is from `since_s` on and before `until_s`, in seconds since 1970,
+    without a bound where one is None.
     """
 
     statuses: tuple[Status, ...] = ()
     kinds: tuple[Kind, ...] = ()
+    tags: tuple[str, ...] = ()
     since_s: float | None = None
     until_s: float | None = None
 
@@ -133,6 +135,9 @@ class Jobs(Protocol):
 
     async def get(self, job_id: str, owner: str) -> Job | None:
         """Return a job with its report; raise DatabaseDownError."""
+
+    async def get_body(self, job_id: str, owner: str) -> bytes | None:
+        """Return the request of a job that has not ended; raise DatabaseDownError."""
 
     async def list_files(self, job_id: str, owner: str) -> tuple[FileInfo, ...]:
         """Return what files a job has left beside its report, by name; raise DatabaseDownError."""

@@ -11,8 +11,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 from tiger.api.factory import limits_of
+from tiger.api.jobs.comparison_store import ComparisonStore
+from tiger.api.jobs.comparisons import DurableComparisons
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.rebalancer_store import RebalancerStore
 from tiger.api.jobs.rebalancers import DurableRebalancers
@@ -21,20 +24,22 @@ from tiger.api.jobs.webhook_store import WebhookStore
 from tiger.api.jobs.webhooks import DurableWebhooks
 from tiger.api.middleware.problems import problem_of
 from tiger.api.pool.processes import Workers
-from tiger.api.routes.entries import ENTRIES
+from tiger.api.routes.entries import Solve
 from tiger.api.schemas.limits import Limits
+from tiger.api.seams.comparison import ComparableJobs, Comparisons
 from tiger.api.seams.files import FileInfo, JobDelivery, JobFile, write_files
-from tiger.api.seams.job import ALL_JOBS, Job, JobFilter, JobOrder, Jobs, KeyReusedError
+from tiger.api.seams.job import ALL_JOBS, Job, JobFilter, JobOrder, KeyReusedError
 from tiger.api.seams.quota import NO_QUOTAS, Charge, OwnerUsage, QueueFullError
 from tiger.api.seams.rebalancer import Rebalancers
 from tiger.api.seams.webhook import WebhookOutcome, Webhooks
 from tiger.api.settings import Settings
+from tiger.run.progress import ignore
 
 GRACE_S = 3600.0
 MAX_OPEN = 1000
 
 
-def in_memory(settings: Settings, workers: Workers) -> Jobs:
+def in_memory(settings: Settings, workers: Workers) -> ComparableJobs:
     """Keep the jobs of a service until it ends."""
     return MemoryJobs(workers, limits_of(settings), settings.max_jobs)
 
@@ -45,6 +50,7 @@ class MemoryJobs:
     def __init__(self, workers: Workers, limits: Limits, most: int = MAX_OPEN) -> None:
         self.workers, self.limits, self.most = workers, limits, most
         self._jobs: dict[str, Job] = {}
+        self._bodies: dict[str, bytes] = {}
         self._files: dict[str, tuple[JobFile, ...]] = {}
         self._keys: dict[tuple[str, str], tuple[JobOrder, str]] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
@@ -55,7 +61,7 @@ class MemoryJobs:
 
     @cached_property
     def _rows(self) -> Database:
-        """Open a file that goes with this."""
+        """Open a file of rows that goes with this."""
         folder = self._files_of_rows.enter_context(tempfile.TemporaryDirectory())
         database = Database(f"sqlite:///{folder}/rows", 0)
         self._files_of_rows.callback(database.close)
@@ -72,6 +78,16 @@ class MemoryJobs:
         """Keep events in a file as well, of which there are none but those that a test writes."""
         return DurableWebhooks(WebhookStore(self._rows, DAY_S), asyncio.to_thread)
 
+    @cached_property
+    def comparisons(self) -> Comparisons:
+        """Keep comparisons in such a file, too; their new jobs are added here, where the loop runs."""
+
+        async def call(function: Callable[..., Any], *args: object) -> Any:
+            return function(*args)
+
+        store = ComparisonStore(self._rows, lambda _, work: self._submit(work), DAY_S)
+        return DurableComparisons(store, call, lambda: None)
+
     async def start(self) -> None:
         """Begin to work."""
         self._changed = asyncio.Condition()
@@ -87,6 +103,15 @@ class MemoryJobs:
 
     async def submit(self, work: JobOrder) -> Job:
         """Keep a job and return it, the earlier one for the same key; raise KeyReusedError or QueueFullError."""
+        return self._submit(work)
+
+    async def get_body(self, job_id: str, owner: str) -> bytes | None:
+        """Return the request of a job that has not ended."""
+        job = await self.get(job_id, owner)
+        return None if job is None or job.ended else self._bodies[job_id]
+
+    def _submit(self, work: JobOrder) -> Job:
+        """Keep a job."""
         if work.key is not None and (before := self._keys.get((work.owner, work.key))):
             if (before[0].kind, before[0].body) != (work.kind, work.body):
                 raise KeyReusedError
@@ -95,7 +120,7 @@ class MemoryJobs:
             raise QueueFullError("jobs", going_on, self.most)
         job = Job(id=uuid.uuid4().hex, owner=work.owner, kind=work.kind, status="queued", created_s=time.time())
         job = replace(job, terms=work.terms)
-        self._jobs[job.id] = job
+        self._jobs[job.id], self._bodies[job.id] = job, work.body
         if work.key is not None:
             self._keys[work.owner, work.key] = work, job.id
         self._queue.put_nowait((work.rank, next(self._number), job.id, work))
@@ -228,11 +253,12 @@ def _meets(job: Job, wanted: JobFilter) -> bool:
     """Return whether a job is among those that a filter chooses."""
     status = not wanted.statuses or job.status in wanted.statuses
     kind = not wanted.kinds or job.kind in wanted.kinds
+    tagged = set(wanted.tags) <= set(job.terms.tags)
     since_s, until_s = wanted.since_s or 0.0, wanted.until_s or math.inf
-    return status and kind and since_s <= job.created_s < until_s
+    return status and kind and tagged and since_s <= job.created_s < until_s
 
 
 def deliver(kind: str, body: bytes, limits: Limits) -> JobDelivery:
     """Answer a body as a job, in a worker."""
-    report, drafts = ENTRIES[kind].answer(body, limits)
+    report, drafts = Solve(limits)(kind, body, ignore)
     return JobDelivery(report, write_files(drafts))

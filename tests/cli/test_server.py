@@ -44,6 +44,7 @@ class LocalService(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     slow: ClassVar[Event] = Event()
     keys: ClassVar[list[str | None]] = []
+    paths: ClassVar[list[str]] = []
     cancelled: ClassVar[Event] = Event()
     ended: ClassVar[Event] = Event()
 
@@ -51,6 +52,7 @@ class LocalService(BaseHTTPRequestHandler):
         """Answer with a report, or with a job."""
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.keys.append(self.headers["x-api-key"])
+        self.paths.append(self.path)
         if self.slow.is_set():
             self.say(202, JOB)
         elif "model" in body:
@@ -178,6 +180,16 @@ def test_nothing_feasible_is_status_1(cli: Run, url: str) -> None:
     """As with a local run."""
     status, out, _ = cli(*ASSIGN[:2], "--topology", "grid:2x2", "--rule", "one-to-one", "--server", url)
     assert (status, out.startswith("infeasible: no mapping meets\n")) == (1, True)
+
+
+def test_a_job_has_tags_and_a_priority(cli: Run, url: str) -> None:
+    """At a service alone, as a command that runs here makes no job."""
+    terms = ("--tag", "team/a", "--tag", "b", "--priority", "7")
+    assert cli(*ASSIGN, *terms, "--server", url)[0] == 0
+    assert LocalService.paths[-1] == "/assign?tag=team%2Fa&tag=b&priority=7"
+    for name, given in (("tag", terms[:2]), ("priority", terms[4:])):
+        status, _, err = cli(*ASSIGN, *given)
+        assert (status, err) == (2, f"tiger: error: {name}: expected --server beside it, as only a service has jobs\n")
 
 
 @pytest.mark.parametrize(

@@ -274,12 +274,66 @@ def test_jobs_are_chosen_by_the_service(client: Client) -> None:
     """By the parameters of its list; a time needs its zone, which the service would not guess."""
     time = datetime(2026, 1, 31, 12, tzinfo=timezone(timedelta(hours=1)))
     say("GET /jobs", (200, {"jobs": [], "next": None}, {}))
-    assert list(client.jobs(status=["done", "failed"], kind="plan", created_after=time, created_before=time)) == []
+    some = {"status": ["done", "failed"], "kind": "plan", "tag": ["a", "b"]}
+    assert list(client.jobs(**some, created_after=time, created_before=time)) == []  # type: ignore[arg-type]  # texts
     sent = parse_qs(urlsplit(routes()[0]).query)
-    assert (sent["status"], sent["kind"]) == (["done", "failed"], ["plan"])
+    assert (sent["status"], sent["kind"], sent["tag"]) == (["done", "failed"], ["plan"], ["a", "b"])
     assert sent["created_after"] == sent["created_before"] == ["2026-01-31T12:00:00.000000+01:00"]
     with pytest.raises(InputError, match=r"created_before: expected a time with its zone"):
         list(client.jobs(created_before=time.replace(tzinfo=None)))
+
+
+def test_tags_and_priority_go_with_every_request(url: str, client: Client, report: Report) -> None:
+    """Those of the client, unless a job has its own."""
+    say(ASSIGN, (200, report.to_dict(), {}), LATER)
+    say("GET /jobs/j1", answer_ended("done", tags=["a"], priority=3))
+    with Client(url, tags=["team/a", "b"], priority=3) as tagged:
+        tagged.assign(PAIR, "grid:2", seed=4)
+        tagged.submit(assignment(PAIR, "grid:2"), tags=["c"], priority=0)
+    client.submit(assignment(PAIR, "grid:2"), priority=9)
+    sent = [parse_qs(urlsplit(route).query) for route in routes()]
+    assert sent == [{"tag": ["team/a", "b"], "priority": ["3"]}, {"tag": ["c"]}, {"priority": ["9"]}]
+    job = client.job("j1")
+    assert (job.tags, job.priority) == (("a",), 3)
+
+
+ROW = {"label": "a", "job": "j1", "status": "running", "problem": None, "feasible": None, "optimal": None, "best": []}
+ROW |= {name: {} for name in ("request", "figures", "ratios")}
+TABLE = {"id": "c1", "ended": False, "same_problem": True, "rows": [ROW]}
+
+
+def test_requests_and_jobs_are_compared(client: Client) -> None:
+    """By their labels or without; rows fill as jobs end, whoever asks for them again."""
+    ended = {**TABLE, "ended": True, "rows": [{**ROW, "status": "done", "figures": {"cost": 3.0}, "best": ["cost"]}]}
+    say("POST /comparisons", BROKEN, (201, TABLE, {}))
+    say("GET /comparisons/c1", (200, TABLE, {}), (200, ended, {}))
+    asked = assignment(PAIR, "grid:2", seed=4)
+    comparison = client.compare({"a": asked, "b": "j2", "c": RemoteJob(client._connection, JOB, lambda _: None)})
+    assert (repr(comparison), comparison.ended) == ("RemoteComparison(id='c1', labels=['a'])", False)
+    entries = [{"job": "j2", "label": "b"}, {"job": "j1", "label": "c"}]
+    sent = json.loads(Script.heard[-1][2])["entries"]
+    assert (sent[1:], sent[0]["kind"], sent[0]["label"]) == (entries, "assign", "a")
+    assert sent[0]["request"] == json.loads(asked.body)
+    (row,) = comparison.wait(timeout_s=60)
+    assert (row.status, row.figures, row.best, comparison.rows) == ("done", {"cost": 3.0}, ("cost",), (row,))
+    client.compare([asked, asked], tags=["x"])
+    keys = [headers["idempotency-key"] for route, headers, _ in Script.heard if route.startswith("POST")]
+    assert (keys[0] == keys[1], routes()[-1]) == (True, "POST /comparisons?tag=x")
+    say("GET /comparisons/c1/table.csv", (200, b"label,job\r\n", {}))
+    assert client.find_comparison("c1").table() == "label,job\r\n"
+    say("DELETE /comparisons/c1", (204, b"", {}))
+    comparison.forget()
+
+
+def test_what_is_no_comparison_is_an_error_of_the_service(client: Client) -> None:
+    """And one that does not end is not waited for without end."""
+    say("GET /comparisons/c1", (200, TABLE, {}))
+    with pytest.raises(TimeoutError, match="some jobs of the comparison c1 have not ended after 0 s"):
+        client.find_comparison("c1").wait(timeout_s=0)
+    for rows in (None, [{}]):
+        say("GET /comparisons/c1", (200, {**TABLE, "rows": rows}, {}))
+        with pytest.raises(ServiceError, match="expected a comparison"):
+            client.find_comparison("c1")
 
 
 @pytest.mark.parametrize("answers", [[(204, b"", {})], [BROKEN, (404, {"detail": "unknown"}, {})]])

@@ -29,7 +29,7 @@ class Picture:
 
 @dataclass(frozen=True, kw_only=True)
 class Server:
-    """Say which service carries a command out."""
+    """Say which service carries a command out, and what tags and priority its job has there."""
 
     server: str | None = field(
         default=None,
@@ -39,6 +39,24 @@ class Server:
             metavar="URL",
             variable="TIGER_SERVER",
         ),
+    )
+    tags: tuple[str, ...] = field(
+        default=(),
+        metadata=spelled(
+            "Tag the job at the service; repeat it for several.",
+            panel="Where it runs",
+            name="tag",
+            metavar="TAG",
+            gather=tuple,
+        ),
+    )
+    priority: int = field(
+        default=0,
+        metadata={
+            **spelled("How urgent the job is at the service; 9 goes first.", panel="Where it runs", ranged=True),
+            "ge": 0,
+            "le": 9,
+        },
     )
 
 

@@ -72,7 +72,8 @@ def _answer(use: Use, command: Command, given: Mapping[str, object]) -> int:
     """Answer what is asked, here or by a service, and deliver the report."""
     asked = _group(command).read(given)
     delivery = cast(Delivery[Answer], Group(kind=command.delivery).make(given))
-    json_file, plot, server = (cast(str | None, given.get(name)) for name in ("json_file", "plot", "server"))
+    json_file, plot = (cast(str | None, given.get(name)) for name in ("json_file", "plot"))
+    where = cast(Server, _general(Server).make(given))
     threads = cast(int, given.get("threads", 1))
     console.check_report(json_file)
     delivery.check(asked, json_file)
@@ -81,7 +82,7 @@ def _answer(use: Use, command: Command, given: Mapping[str, object]) -> int:
     summary = use.summary.load()
     with (
         console.name_hardware(command.hardware),
-        open_client(server, threads) as client,
+        open_client(where.server, threads, where.tags, where.priority) as client,
         console.progress() as show,
         console.pool(threads if Threads in _list_general(use, command) else 1) as executor,
     ):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tiger.client.client import Client
+    from tiger.client.comparison import ComparedRow, RemoteComparison
     from tiger.client.connection import Patience
     from tiger.client.errors import JobCancelledError, ServiceError
     from tiger.client.job import RemoteJob
@@ -26,11 +27,13 @@ if TYPE_CHECKING:
 _HOMES = {
     "Asked": "tiger.client.requests",
     "Client": "tiger.client.client",
+    "ComparedRow": "tiger.client.comparison",
     "InputError": "tiger.errors",
     "JobCancelledError": "tiger.client.errors",
     "KeyUsage": "tiger.client.usage",
     "Patience": "tiger.client.connection",
     "QuotaUse": "tiger.client.usage",
+    "RemoteComparison": "tiger.client.comparison",
     "RemoteJob": "tiger.client.job",
     "RemoteRebalancer": "tiger.client.rebalancer",
     "ServiceError": "tiger.client.errors",
@@ -45,11 +48,13 @@ _HOMES = {
 __all__ = [
     "Asked",
     "Client",
+    "ComparedRow",
     "InputError",
     "JobCancelledError",
     "KeyUsage",
     "Patience",
     "QuotaUse",
+    "RemoteComparison",
     "RemoteJob",
     "RemoteRebalancer",
     "ServiceError",

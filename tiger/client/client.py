@@ -9,11 +9,11 @@ Reports are those of local runs, except for what JSON does not carry (`tiger.cli
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 from uuid import uuid4
 
@@ -32,6 +32,7 @@ from tiger.run.progress import Progress
 
 if TYPE_CHECKING:
     from tiger.circuits.entry.report import CircuitReport
+    from tiger.client.comparison import Compared, RemoteComparison
     from tiger.client.rebalancer import RemoteRebalancer
     from tiger.client.reports import AnyReport
     from tiger.client.requests import Asked
@@ -55,13 +56,22 @@ class Client:
     """Ask a service for what the local entries do; a context manager, to be used by one thread at a time.
 
     `key` is the service's API key, that of TIGER_API_KEY where it is None; "" sends none. `timeout_s` is how long the
-    service may be silent beyond the time that it is given to answer. Raises InputError for a URL or key that is none;
-    every request raises ServiceError where the service cannot be reached, within `patience`, or refuses.
+    service may be silent beyond the time that it is given to answer. Requests for work become jobs with the `tags` and
+    the `priority`, 0 to 9, of which 9 goes first. Raises InputError for a URL or key that is none; every request raises
+    ServiceError where the service cannot be reached, within `patience`, or refuses.
     """
 
     def __init__(
-        self, url: str, key: str | None = None, timeout_s: float = 30.0, patience: Patience | None = None
+        self,
+        url: str,
+        key: str | None = None,
+        timeout_s: float = 30.0,
+        patience: Patience | None = None,
+        *,
+        tags: Sequence[str] = (),
+        priority: int = 0,
     ) -> None:
+        self._terms = _Terms(tuple(tags), priority)
         used = os.environ.get(KEY_VARIABLE, "").strip() if key is None else key
         self._connection = Connection(url, used, timeout_s, patience or Patience())
 
@@ -136,18 +146,50 @@ class Client:
         report: ExpertReport = self._ask("experts", call, call.progress)
         return report
 
-    def submit(self, asked: "Asked[Result]", *, webhook_url: str | None = None) -> RemoteJob[Result]:
+    def submit(
+        self,
+        asked: "Asked[Result]",
+        *,
+        tags: Sequence[str] | None = None,
+        priority: int | None = None,
+        webhook_url: str | None = None,
+    ) -> RemoteJob[Result]:
         """Have a request answered later, and return the job; one request is one job, however often it must be sent.
 
         Requests are made by `assignment`, `circuit_layout`, `placement`, `planning` and
-        `expert_placement`. `webhook_url` is told of the end of the job; InputError says why where it is not.
+        `expert_placement`. Tags and priority are those of the client where they are None. `webhook_url` is told of the
+        end of the job; InputError says why where it is not.
         """
+        terms = self._terms.replace(tags, priority)
         headers = {"Prefer": "respond-async", "Idempotency-Key": uuid4().hex}
         headers |= {} if webhook_url is None else {"Webhook-URL": webhook_url}
         status, document = self._connection.document(
-            Call(method="POST", path=asked.path, headers=headers, body=asked.body)
+            Call(method="POST", path=asked.path + terms.query, headers=headers, body=asked.body)
         )
         return RemoteJob(self._connection, document if status == ACCEPTED else _finished_job(document), asked.read)
+
+    def compare(
+        self,
+        compared: "Mapping[str, Compared] | Sequence[Compared]",
+        *,
+        tags: Sequence[str] | None = None,
+        priority: int | None = None,
+    ) -> "RemoteComparison":
+        """Have two to ten jobs of one kind set side by side, and return the comparison, whose `rows` fill as they end.
+
+        They are requests as `submit` takes them, which become jobs, all or none of them, with tags and priority as
+        there, and jobs that there are or their ids; by their labels, or as a list. Raises InputError that names the
+        entry: `entries/1/request/seed`.
+        """
+        from tiger.client.comparison import begin_comparison
+
+        return begin_comparison(self._connection, compared, self._terms.replace(tags, priority).query)
+
+    def find_comparison(self, comparison_id: str) -> "RemoteComparison":
+        """Return a comparison by its id; raise ServiceError for one that there is not."""
+        from tiger.client.comparison import find_comparison
+
+        return find_comparison(self._connection, comparison_id)
 
     def job(self, job_id: str) -> "RemoteJob[AnyReport]":
         """Return a job by its id; a plan of it cannot be emitted, as model and cluster are not at hand."""
@@ -161,18 +203,19 @@ class Client:
         *,
         status: str | Sequence[str] = (),
         kind: str | Sequence[str] = (),
+        tag: str | Sequence[str] = (),
         created_after: datetime | None = None,
         created_before: datetime | None = None,
     ) -> "Iterator[RemoteJob[AnyReport]]":
         """Yield the jobs of this key, the newest first, without reports; pages are requested as they are needed.
 
         All, or those in one of some states (`queued`, `running`, `done`, `failed`, `cancelled`), of one of some kinds
-        (`assign`, `place`, `plan`, `experts`), and created at a time or later, or before one. Raises InputError for a
-        state or a kind that the service does not know, and for a time without its zone.
+        (`assign`, `place`, `plan`, `experts`), with all of some tags, and created at a time or later, or before one.
+        Raises InputError for a state or a kind that the service does not know, and for a time without its zone.
         """
         from tiger.client.reports import read_report
 
-        stated = {"status": _listed(status), "kind": _listed(kind)}
+        stated = {"status": _listed(status), "kind": _listed(kind), "tag": _listed(tag)}
         times = {"created_after": created_after, "created_before": created_before}
         stated |= {name: [_time(name, time)] for name, time in times.items() if time is not None}
         query = urlencode(stated, doseq=True)
@@ -217,7 +260,8 @@ class Client:
         request = ask(name, call)
         wait_s = WAIT_S if progress is None else WATCHED_WAIT_S
         headers = {"Prefer": f"wait={wait_s}"}
-        sent = Call(method="POST", path=request.path, headers=headers, body=request.body, wait_s=wait_s)
+        path = request.path + self._terms.query
+        sent = Call(method="POST", path=path, headers=headers, body=request.body, wait_s=wait_s)
         status, document = self._connection.document(sent)
         if status != ACCEPTED:
             return request.read(document)
@@ -228,6 +272,24 @@ class Client:
             with suppress(ServiceError, InputError):
                 job.cancel()
             raise
+
+
+class _Terms(NamedTuple):
+    """Hold what jobs are submitted with."""
+
+    tags: tuple[str, ...]
+    priority: int
+
+    def replace(self, tags: Sequence[str] | None, priority: int | None) -> "_Terms":
+        """Return terms with some replaced, where they are not None."""
+        return _Terms(self.tags if tags is None else tuple(tags), self.priority if priority is None else priority)
+
+    @property
+    def query(self) -> str:
+        """Return them as the query of a path, "" for usual ones, with which little work needs no job."""
+        stated = {"tag": self.tags, **({"priority": self.priority} if self.priority else {})}
+        query = urlencode(stated, doseq=True)
+        return f"?{query}" if query else ""
 
 
 def _listed(names: str | Sequence[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Generic, TypeVar
 from urllib.parse import quote
@@ -39,6 +39,18 @@ class RemoteJob(Generic[Result]):
     def ended(self) -> bool:
         """Return whether nothing more will happen to it."""
         return self.status in ENDED
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Return its tags."""
+        tags = self._document.get("tags")
+        return tuple(map(str, tags)) if isinstance(tags, Sequence) else ()
+
+    @property
+    def priority(self) -> int:
+        """Return how urgent it is, from 0 to 9, which goes first."""
+        priority = self._document.get("priority")
+        return priority if isinstance(priority, int) else 0
 
     @property
     def progress(self) -> Progress | None:

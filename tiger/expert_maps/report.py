@@ -14,6 +14,7 @@ from tiger.expert_maps.slots.objective import ExpertCost
 from tiger.model.answer import Answer
 from tiger.model.arrays import FloatArray
 from tiger.model.document import HIDDEN, LATER, Document
+from tiger.model.figure import Figure
 from tiger.model.units import number_text, seconds_text
 from tiger.model.violation import Violation, unmet_text
 from tiger.run.stage import Stage
@@ -200,6 +201,20 @@ class ExpertReport(Answer):
     def usual(self) -> str:
         """Return the words for what comes before."""
         return "order of numbers" if self.verdict is None else "map in use"
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """Return what a step costs with its bound, the largest loads beside the mean, and what changes device."""
+        made, placed = self.objective, self.placed
+        return (
+            Figure(f"cost_{made.unit}", made.after.total, unit=made.unit),
+            Figure(f"lower_bound_{made.unit}", made.bound.total, None, made.unit),
+            Figure("largest_load", self.loads.largest_after, unit="tokens"),
+            Figure("mean_load", self.loads.mean, None, "tokens"),
+            Figure("crossing", None if placed is None else placed.crossing),
+            Figure("hops", None if placed is None else placed.hops),
+            Figure("seconds", self.seconds, unit="s"),
+        )
 
     @property
     def rows(self) -> tuple[ExpertStage, ...]:

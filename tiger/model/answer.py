@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import tiger
 from tiger.errors import InputError
 from tiger.model.document import Document
+from tiger.model.figure import Figure
 from tiger.model.violation import Violation
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib import figure
     from pandas import DataFrame
 
 
@@ -36,7 +37,12 @@ class Answer(Document, ABC):
     def rows(self) -> Sequence[Document]:
         """Return the rows of the report's table."""
 
-    def plot(self, picture: str | None = None) -> "Figure":
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """Return what it is compared by with answers to the same question, what was made good first."""
+        return ()
+
+    def plot(self, picture: str | None = None) -> "figure.Figure":
         """Return a picture of the report as a figure of matplotlib, as `tiger.draw` does."""
         return tiger.draw(self, picture)
 

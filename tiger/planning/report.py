@@ -6,6 +6,7 @@ from typing import Final, Literal
 from tiger.errors import InputError
 from tiger.model.answer import Answer
 from tiger.model.document import INLINE, LATER, Document
+from tiger.model.figure import Figure, find_largest
 from tiger.model.units import seconds_text
 from tiger.model.violation import Violation, unmet_text
 from tiger.placement.entry.remedies import Remedy
@@ -208,6 +209,21 @@ class PlanReport(Answer):
         if usual is None or self.gain is None:
             return start
         return f"{start}, {self.gain:.2f}x as fast as the {seconds_text(usual.iteration_s)} of the usual plan"
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """Return the time with its bound, the throughput, the share of waiting, and what the fullest device holds."""
+        best, placed = self.best, self.placement
+        stages = () if placed is None else placed.stages
+        return (
+            Figure("iteration_s", self.iteration_s, unit="s"),
+            Figure("lower_bound_s", self.lower_bound_s, None, "s"),
+            Figure("tokens_per_s", self.tokens_per_s, "more", "1/s"),
+            Figure("bubble", None if best is None else best.bubble),
+            Figure("memory_share", None if best is None else best.memory_share),
+            Figure("memory_bytes", find_largest(stage.memory_bytes for stage in stages), unit="bytes"),
+            Figure("seconds", self.seconds, unit="s"),
+        )
 
     @property
     def rows(self) -> tuple[RankedPlan, ...]:

@@ -10,6 +10,7 @@ from tiger.launchers.order import LaunchNodes, RankOrder, order_ranks
 from tiger.model.answer import Answer
 from tiger.model.arrays import IntArray
 from tiger.model.document import HIDDEN, LATER, Document
+from tiger.model.figure import Figure
 from tiger.model.problem import Problem
 from tiger.model.rounding import compute_gap
 from tiger.model.units import number_text
@@ -246,6 +247,24 @@ class Report(Answer):
     def rows(self) -> tuple[Stage, ...]:
         """Return the stages of the solve."""
         return self.stages
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """Return the objective, if it is another than the cost, the cost with its parts, the bound, and the metrics."""
+        made = self.objective
+        selected = {} if made is None else {made.name.replace("-", "_"): made.value, "objective_bound": made.bound}
+        known = {
+            **selected,
+            "cost": self.cost,
+            "lower_bound": self.lower_bound,
+            "gap": self.gap,
+            "communication_cost": self.communication_cost,
+            "compute_cost": self.compute_cost,
+            **self.metrics,
+            "moved": self.moved,
+        }
+        figures = (Figure(name, value, None if name.endswith("bound") else "less") for name, value in known.items())
+        return (*figures, Figure("seconds", self.seconds, unit="s"))
 
     @property
     def comparison(self) -> Comparison | None:

@@ -44,8 +44,8 @@ def test_bug_no_statement_reads_all_jobs(tmp_path: Path) -> None:
     store.waiting()
     store.states([job.id])
     store.page("me", None, 5)
-    some = JobFilter(statuses=("done", "failed"), kinds=("assign",), since_s=1.0, until_s=2.0)
-    for wanted in (some, JobFilter(statuses=("failed",)), JobFilter(kinds=("plan",))):
+    some = JobFilter(statuses=("done", "failed"), kinds=("assign",), tags=("a",), since_s=1.0, until_s=2.0)
+    for wanted in (some, JobFilter(statuses=("failed",)), JobFilter(kinds=("plan",)), JobFilter(tags=("b",))):
         store.page("me", f"1.0-{job.id}", 5, wanted)
     store.purge(job.id, "me")
     store.cancel(job.id, "me")

@@ -69,7 +69,7 @@ def test_the_pages_of_an_older_version_are_read_by_their_new_index(
     (index,) = (
         each for each in sa.inspect(empty.engine).get_indexes("tiger_jobs") if each["name"] == "tiger_jobs_page"
     )
-    assert index["column_names"] == ["owner", "created_s", "id", "status", "kind"]
+    assert index["column_names"] == ["owner", "created_s", "id", "status", "kind", "tags"]
     found, _ = Store(empty, 9).page("", None, 5, JobFilter(statuses=("queued",), kinds=("plan",)))
     assert [job.id for job in found] == [job_id]
     assert found[0].terms == USUAL_TERMS

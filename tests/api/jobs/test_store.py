@@ -13,7 +13,7 @@ from tiger.api.jobs.database import Database
 from tiger.api.jobs.migrations import BODIES, FILES, JOBS
 from tiger.api.jobs.store import Store
 from tiger.api.seams.files import JobFile
-from tiger.api.seams.job import Job, JobFilter, JobOrder, Kind
+from tiger.api.seams.job import Job, JobFilter, JobOrder, JobTerms, Kind
 
 FILE = JobFile(name="mapping.csv", description="", media_type="text/csv", size=1, packed=b"x")
 
@@ -27,9 +27,11 @@ def store(tmp_path: Path, url: str | None, request: pytest.FixtureRequest) -> It
     database.close()
 
 
-def insert(store: Store, created_s: float, kind: Kind = "assign", key: str | None = None) -> Job:
+def insert(
+    store: Store, created_s: float, kind: Kind = "assign", key: str | None = None, tags: tuple[str, ...] = ()
+) -> Job:
     """Return a new job that was created at a time."""
-    job, _ = store.insert(JobOrder(kind=kind, body=b"{}", owner="me", key=key))
+    job, _ = store.insert(JobOrder(kind=kind, body=b"{}", owner="me", key=key, terms=JobTerms(tags=tags)))
     with store.database.begin() as connection:
         connection.execute(sa.update(JOBS).where(JOBS.c.id == job.id).values(created_s=created_s))
     return job
@@ -54,12 +56,17 @@ def finish(store: Store) -> None:
         (JobFilter(kinds=("plan",), statuses=("queued",)), [4]),
         (JobFilter(since_s=2.0, until_s=4.0), [3, 2]),
         (JobFilter(statuses=("failed",)), []),
+        (JobFilter(tags=("n1",)), [3, 1]),
+        (JobFilter(tags=("a_b", "n1"), kinds=("place",)), [3]),
+        (JobFilter(tags=("a_B",)), []),
+        (JobFilter(tags=("n",)), []),
     ],
 )
 def test_bug_a_list_is_of_the_jobs_that_are_wanted(store: Store, wanted: JobFilter, found: list[int]) -> None:
     """On all pages, whatever is submitted or deleted between two of them."""
     kinds: tuple[Kind, ...] = ("assign", "assign", "place", "plan", "assign")
-    jobs = [insert(store, float(k), kind) for k, kind in enumerate(kinds, 1)]
+    tags = [("axb", "n1"), (), ("n1", "a_b"), ("a_b",), ()]
+    jobs = [insert(store, float(k), kind, tags=tags[k - 1]) for k, kind in enumerate(kinds, 1)]
     finish(store)
     store.cancel(jobs[2].id, "me")
     seen, cursor = [], None

@@ -7,6 +7,7 @@ import json
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -69,6 +70,21 @@ def show_list(page: Any) -> None:
     """Go to the list of jobs."""
     page.get_by_role("link", name="Jobs").click()
     page.get_by_role("checkbox").first.wait_for()
+
+
+def make_comparison(page: Any, url: str, count: int, tags: list[str]) -> str:
+    """Have some jobs with tags compared, and return the address of the comparison."""
+    request = {"tasks": "ring:4", "topology": "ring:4"}
+    body = {"kind": "assign", "request": request, "variants": [{"label": "a"}, *[{"label": "b"}] * (count - 1)]}
+    route = f"{url}/comparisons?{urlencode({'tag': tags}, doseq=True)}"
+    sent = page.request.post(route, data=body, headers={"X-API-Key": KEY})
+    return f"{url}/#/comparisons/{sent.json()['id']}"
+
+
+def show_comparison(page: Any) -> None:
+    """Go to a comparison whose jobs have ended."""
+    page.goto(make_comparison(page, page.url.partition("/#")[0], 3, ["one"]))
+    page.locator("table.compared .status.done").nth(2).wait_for()
 
 
 def check_accessibility(page: Any) -> None:
@@ -352,7 +368,7 @@ def test_the_address_of_a_job_is_permanent(page: Any, url: str, faults: list[str
     faults.clear()
 
 
-def test_two_jobs_are_compared(page: Any, url: str, faults: list[str]) -> None:
+def test_jobs_are_compared(page: Any, url: str, faults: list[str]) -> None:
     """Their figures stand side by side, once their list is there again after the service was away."""
     for hardware in ("ring:8", "grid:2x4"):
         state(page, url, "ring:8", hardware)
@@ -365,12 +381,42 @@ def test_two_jobs_are_compared(page: Any, url: str, faults: list[str]) -> None:
     boxes.nth(1).wait_for()
     boxes.nth(0).check()
     boxes.nth(1).check()
-    page.get_by_role("link", name="Compare two").click()
-    page.get_by_role("heading", name="Two jobs").wait_for()
-    page.locator("tr", has_text="Random order").locator("td").nth(1).wait_for()
+    page.get_by_role("button", name="Compare 2").click()
+    page.get_by_role("heading", name="2 jobs side by side").wait_for()
     page.locator(".graph[data-ready]").nth(1).wait_for()
+    heads, rows = page.locator("table.compared thead th"), page.locator("table.compared tbody tr")
+    assert heads.all_inner_texts()[:4] == ["job", "state", "topology", "cost"]
+    assert rows.nth(0).locator("td").nth(1).inner_text() == "grid:2x4"
+    assert rows.nth(1).locator("td").nth(1).inner_text() == "ring:8"
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="table.csv").click()
+    assert saved.value.path().read_text(encoding="utf-8").count("done") == 2
+    page.get_by_role("button", name="Forget this comparison").click()
+    page.get_by_role("heading", name="Jobs").wait_for()
     assert [fault for fault in faults if "ERR_FAILED" not in fault] == []
     faults.clear()
+
+
+def test_jobs_are_found_by_their_tags(page: Any, url: str) -> None:
+    """A tag of a job is a link to the jobs that have it, which narrows the list further; each goes by a press."""
+    for tags in (["team/a", "one"], ["team/a"]):
+        make_comparison(page, url, 10, tags)
+    page.goto(f"{url}/#/jobs?tag=team/a")
+    boxes = page.get_by_role("checkbox")
+    boxes.nth(19).wait_for()
+    page.get_by_role("link", name="one", exact=True).first.click()
+    page.get_by_role("link", name="Show jobs without the tag one, too").wait_for()
+    boxes.nth(9).wait_for()
+    assert boxes.count() == 10
+    for box in boxes.all():
+        box.check()
+    page.get_by_role("button", name="Compare 10").click()
+    page.get_by_role("heading", name="10 jobs side by side").wait_for()
+    page.locator("table.compared .status.done").nth(9).wait_for()
+    page.goto(f"{url}/#/jobs?tag=team/a&tag=one")
+    page.get_by_role("link", name="Show jobs without the tag team/a, too").click()
+    page.get_by_role("link", name="Show jobs without the tag one, too").click()
+    page.get_by_role("region", name="Comparisons").get_by_role("link", name="a; b; b and 7 more").first.wait_for()
 
 
 def test_a_job_that_is_unknown_or_cannot_be_done_says_why(page: Any, url: str, faults: list[str]) -> None:
@@ -413,7 +459,7 @@ def test_everybody_can_read_it_on_a_dark_telephone_in_any_locale(page: Any, url:
     map_example(page, url)
     page.get_by_text("44 % less than the block order").wait_for()
     assert re.fullmatch(r"\d+\.\d+", page.locator(".figures > div", has_text="Random order").locator("dd").inner_text())
-    for show in (None, show_form, show_list):
+    for show in (None, show_form, show_list, show_comparison):
         if show:
             show(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= 375
@@ -423,12 +469,14 @@ def test_everybody_can_read_it_on_a_dark_telephone_in_any_locale(page: Any, url:
 @pytest.mark.long
 @pytest.mark.parametrize("page", [FREE | DARK, FREE | NARROW], indirect=True)
 def test_everybody_can_read_it_in_other_looks(page: Any, url: str) -> None:
-    """Axe has no serious finding on the form, on a job and on the list."""
+    """Axe has no serious finding on the form, on a job, on the list and on a comparison."""
     map_example(page, url)
     check_accessibility(page)
     show_form(page)
     check_accessibility(page)
     show_list(page)
+    check_accessibility(page)
+    show_comparison(page)
     check_accessibility(page)
 
 

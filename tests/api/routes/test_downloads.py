@@ -87,9 +87,9 @@ def test_a_file_that_is_none_is_404(solving: TestClient, place: str, path: str) 
     assert solving.get(place + path).status_code == 404
 
 
-def test_a_job_that_found_nothing_has_nothing_to_show(solving: TestClient, line: dict[str, Any]) -> None:
+def test_a_job_that_found_nothing_has_its_request_alone(solving: TestClient, line: dict[str, Any]) -> None:
     """The problem says why there may be no file."""
     where = run_job(solving, "/assign", {"tasks": line, "topology": "grid:2", "rule": "one-to-one"})
     answer = solving.get(f"{where}/view")
     assert (answer.status_code, "no such file" in answer.json()["detail"]) == (404, True)
-    assert solving.get(f"{where}/files").json() == []
+    assert [file["name"] for file in solving.get(f"{where}/files").json()] == ["request.json"]

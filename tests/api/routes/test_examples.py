@@ -7,6 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from tiger.api.routes.examples import (
+    COMPARISONS,
     ELEVEN_TASKS,
     ENTANGLED_ON_TARGET,
     EXAMPLES,
@@ -46,6 +47,18 @@ def test_every_example_of_a_rebalancer_begins_one(solving: TestClient, document:
     begun = solving.post("/rebalancers", json=posts["application/json"]["examples"][name]["value"])
     assert begun.status_code == 201, begun.text
     assert 0 < begun.json()["lower_bound_s"] <= begun.json()["iteration_s"]
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+def test_every_example_of_a_comparison_has_a_table(solving: TestClient, document: dict[str, Any], name: str) -> None:
+    """All of its jobs are done, and some figure of them has a best one."""
+    posts = document["paths"]["/comparisons"]["post"]["requestBody"]["content"]
+    assert set(posts["application/json"]["examples"]) == set(COMPARISONS)
+    made = solving.post("/comparisons", json=posts["application/json"]["examples"][name]["value"])
+    assert made.status_code == 201, made.text
+    table = solving.get(made.headers["location"], params={"wait": 600}).json()
+    assert {(row["status"], row["feasible"]) for row in table["rows"]} == {("done", True)}
+    assert (table["same_problem"], any(row["best"] for row in table["rows"])) == (True, True)
 
 
 @pytest.mark.slow

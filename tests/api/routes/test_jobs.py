@@ -244,7 +244,7 @@ def test_the_document_describes_jobs(document: dict[str, Any]) -> None:
     assert statuses["get /jobs/{job_id}/files/{name}"] == always | {"404", "422"}
     assert statuses["delete /jobs/{job_id}"] == always | {"202", "204", "404", "409", "422"}
     parameters = {each["name"]: each for each in paths["/jobs"]["get"]["parameters"]}
-    assert list(parameters) == ["after", "limit", "status", "kind", "created_after", "created_before"]
+    assert list(parameters) == ["after", "limit", "status", "kind", "tag", "created_after", "created_before"]
     assert parameters["status"]["schema"]["items"]["enum"] == list(get_args(Status))
     assert parameters["created_after"]["schema"]["anyOf"][0]["format"] == "date-time"
 

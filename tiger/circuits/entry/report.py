@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from tiger.circuits.params import CircuitObjective
 from tiger.model.answer import Answer
 from tiger.model.document import HIDDEN, LATER, LIKE
+from tiger.model.figure import Figure
 from tiger.model.rounding import compute_gap
 from tiger.model.units import number_text
 from tiger.model.violation import Violation, unmet_text
@@ -91,6 +92,17 @@ class CircuitReport(Answer):
         if self.baseline_extra_cx == 0 and self.extra_cx:
             return f"solved: {self.extra_cx} extra CX, where Qiskit's own layout and routing add none"
         return f"solved: {_compare(self.extra_cx, self.baseline_extra_cx, ' extra CX')}"
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """Return what routing adds, its bound, and what follows for depth and success."""
+        added = ("extra_cx", "swaps", "bridges", "depth", "gap")
+        return (
+            *(Figure(name, getattr(self, name)) for name in added),
+            Figure("lower_bound", self.lower_bound, None),
+            Figure("success_probability", self.success_probability, "more"),
+            Figure("seconds", self.seconds, unit="s"),
+        )
 
     @property
     def rows(self) -> tuple[Stage, ...]:

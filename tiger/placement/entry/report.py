@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from tiger.errors import InputError
 from tiger.model.answer import Answer
 from tiger.model.document import HIDDEN, LATER
+from tiger.model.figure import Figure, find_largest
 from tiger.model.units import milliseconds_text
 from tiger.model.violation import Violation, unmet_text
 from tiger.placement.entry.given import GivenLayout
@@ -158,6 +159,21 @@ class PlacementReport(Answer):
             feasible=plan.feasible,
             violations=plan.violations,
             deployment=plan.deployment,
+        )
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """Return the times with their bounds, the share of waiting, and what the fullest device holds."""
+        times = ("iteration_s", "latency_s", "bottleneck_s")
+        bounds = ("iteration_bound_s", "latency_bound_s", "lower_bound_s")
+        return (
+            *(Figure(name, getattr(self, name), unit="s") for name in times),
+            *(Figure(name, getattr(self, name), None, "s") for name in bounds),
+            Figure("bubble", self.bubble),
+            Figure("sequences", None if self.serving is None else self.serving.sequences, "more"),
+            Figure("memory_bytes", find_largest(stage.memory_bytes for stage in self.stages), unit="bytes"),
+            Figure("moved", self.moved),
+            Figure("seconds", self.seconds, unit="s"),
         )
 
     @property

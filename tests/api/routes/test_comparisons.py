@@ -1,0 +1,207 @@
+"""Comparisons of jobs: what they are made of, their tables, and who may see them."""
+
+import csv
+import io
+from typing import Any
+
+import httpx
+import pytest
+from fastapi.testclient import TestClient
+
+from tiger.api.routes.expansion import merge
+from tiger.api.schemas.comparisons import ComparisonBody
+
+RING = {"tasks": "ring:8", "topology": "torus:2x4"}
+SEEDS: dict[str, Any] = {"kind": "assign", "request": RING, "variants": [{"changes": {"seed": k}} for k in (1, 2)]}
+
+
+def compare(client: TestClient, body: dict[str, Any], **asked: Any) -> ComparisonBody:
+    """Return a comparison once all its jobs have ended."""
+    answer = client.post("/comparisons", json=body, **asked)
+    assert answer.status_code == 201, answer.text
+    return read(client, answer.headers["location"])
+
+
+def read(client: TestClient, where: str) -> ComparisonBody:
+    """Return a comparison once all its jobs have ended."""
+    return ComparisonBody.model_validate(client.get(where, params={"wait": 600}).json())
+
+
+def fault(answer: httpx.Response) -> tuple[str, str]:
+    """Return the pointer and the detail of an answer that refuses a field."""
+    assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json"), answer.text
+    return answer.json()["errors"][0]["pointer"], answer.json()["errors"][0]["detail"]
+
+
+@pytest.mark.parametrize(
+    ("target", "patch", "merged"),
+    [
+        ({"a": "b"}, {"a": "c"}, {"a": "c"}),
+        ({"a": "b"}, {"b": "c"}, {"a": "b", "b": "c"}),
+        ({"a": "b", "b": "c"}, {"a": None}, {"b": "c"}),
+        ({"a": ["b"]}, {"a": "c"}, {"a": "c"}),
+        ({"a": "c"}, {"a": ["b"]}, {"a": ["b"]}),
+        ({"a": {"b": "c"}}, {"a": {"b": "d", "c": None}}, {"a": {"b": "d"}}),
+        ({"a": [{"b": "c"}]}, {"a": [1]}, {"a": [1]}),
+        (["a", "b"], ["c", "d"], ["c", "d"]),
+        ({"a": "b"}, ["c"], ["c"]),
+        ({"e": None}, {"a": 1}, {"e": None, "a": 1}),
+        ([1, 2], {"a": "b", "c": None}, {"a": "b"}),
+        ({}, {"a": {"bb": {"ccc": None}}}, {"a": {"bb": {}}}),
+    ],
+)
+def test_changes_are_a_merge_patch(target: object, patch: object, merged: object) -> None:
+    """By the examples of RFC 7396."""
+    assert merge(target, patch) == merged
+
+
+def test_one_problem_by_several_seeds_and_rules(solving: TestClient) -> None:
+    """Rows say what differs, figures of reports stand side by side, and jobs have the terms of the comparison."""
+    variants = [{"label": "a", "changes": {"seed": 1}}, {"changes": {"topology": "ring:8", "seed": 2}}]
+    found = compare(solving, {**SEEDS, "variants": variants}, params={"tag": ["night", "x"], "priority": 3})
+    assert (found.kind, found.ended, found.same_problem) == ("assign", True, True)
+    assert (found.labels, found.differs) == (["a", "topology=ring:8, seed=2"], ["topology", "seed"])
+    first, second = found.rows
+    assert (first.request, second.request) == ({"topology": "torus:2x4", "seed": 1}, {"topology": "ring:8", "seed": 2})
+    assert (first.status, first.feasible, first.optimal) == ("done", True, True)
+    assert (first.figures["cost"], second.figures["cost"], first.ratios["cost"]) == (8, 8, 1)
+    assert {"cost", "gap", "max_link_load"} <= {*first.best} & {*second.best}
+    assert "lower_bound" not in first.best
+    columns = {column.name: (column.better, column.unit) for column in found.columns}
+    assert (columns["cost"], columns["lower_bound"], columns["seconds"]) == (("less", ""), (None, ""), ("less", "s"))
+    job = solving.get(f"/jobs/{first.job}").json()
+    assert (job["tags"], job["priority"], job["report"]["cost"]) == (["night", "x"], 3, 8)
+
+
+def test_ended_jobs_and_new_requests_side_by_side(solving: TestClient) -> None:
+    """One that has been purged since is gone, and what is known of its request stays."""
+    known = solving.post("/assign", params={"tag": "known"}, json={**RING, "seed": 7}).headers["location"][6:]
+    other = {"kind": "assign", "request": {**RING, "tasks": "ring:4", "solver": "exact"}}
+    body = {"entries": [{"job": known}, other], **SEEDS}
+    made = solving.post("/comparisons", json=body)
+    found = read(solving, made.headers["location"])
+    assert found.labels == [known[:8], "2", "seed=1", "seed=2"]
+    assert (found.same_problem, found.differs) == (False, ["tasks", "seed", "solver"])
+    assert [row.request["seed"] for row in found.rows] == [7, None, 1, 2]
+    assert [row.ratios["cost"] for row in found.rows] == [1, 0.5, 1, 1]
+    assert [("cost" in row.best) for row in found.rows] == [False, True, False, False]
+    assert solving.delete(f"/jobs/{known}?purge=true").status_code == 204
+    gone = read(solving, made.headers["location"]).rows[0]
+    assert (gone.status, gone.request["seed"], set(gone.figures.values())) == ("gone", 7, {None})
+    assert fault(solving.post("/comparisons", json=body)) == (
+        "#/entries/0/job",
+        "expected the id of a job of yours, got an unknown one",
+    )
+
+
+def test_what_has_not_ended_has_no_figures(solving: TestClient, endless: dict[str, Any]) -> None:
+    """The table is there at once, and says when to ask again."""
+    body = {"kind": "assign", "request": {**endless, "time_limit_s": 4}, "variants": [{"changes": {"seed": 1}}] * 2}
+    made = solving.post("/comparisons", json=body)
+    table = ComparisonBody.model_validate(made.json())
+    assert (made.status_code, made.headers["retry-after"], table.ended) == (201, "1", False)
+    assert all(row.status in ("queued", "running") and row.figures == {} for row in table.rows)
+    assert solving.delete(made.headers["location"]).status_code == 204
+    assert {solving.delete(f"/jobs/{row.job}").status_code for row in table.rows} <= {200, 202}
+
+
+def test_a_table_is_saved_as_csv(solving: TestClient) -> None:
+    """As spreadsheets read it."""
+    where = f"/comparisons/{compare(solving, SEEDS).id}/table.csv"
+    answer = solving.get(where)
+    assert answer.headers["content-type"].startswith("text/csv")
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    assert [(row["label"], row["status"], row["request.seed"], float(row["cost"])) for row in rows] == [
+        ("seed=1", "done", "1", 8),
+        ("seed=2", "done", "2", 8),
+    ]
+
+
+def test_comparisons_are_listed_and_forgotten(solving: TestClient) -> None:
+    """The newest first; the jobs of one that is forgotten stay."""
+    first, second = (compare(solving, SEEDS) for _ in range(2))
+    page = solving.get("/comparisons", params={"limit": 1}).json()
+    assert page["comparisons"] == [{name: second.model_dump()[name] for name in page["comparisons"][0]}]
+    following = solving.get(page["next"]).json()
+    assert following["comparisons"][0]["id"] == first.id
+    where = f"/comparisons/{first.id}"
+    assert [solving.delete(where).status_code for _ in range(2)] == [204, 404]
+    assert [solving.get(path).status_code for path in (where, f"{where}/table.csv", "/comparisons/x")] == [404] * 3
+    assert solving.get(f"/jobs/{first.jobs[0]}").status_code == 200
+
+
+def test_a_repeated_request_is_the_same_comparison(solving: TestClient) -> None:
+    """Of the same jobs; another body is refused."""
+    keyed = {"Idempotency-Key": "compare"}
+    first, again = (solving.post("/comparisons", json=SEEDS, headers=keyed) for _ in range(2))
+    assert (again.status_code, again.json()["jobs"]) == (201, first.json()["jobs"])
+    assert solving.post("/comparisons", json={**SEEDS, "kind": "plan"}, headers=keyed).status_code == 422
+
+
+CIRCUIT = {"circuit": "OPENQASM 2.0; qreg q[2]; CX q[0],q[1];", "topology": "ring:4"}
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({}, "#/entries"),
+        ({"entries": [{"job": "x"}]}, "#/entries"),
+        ({"entries": [{"job": "x"}] * 11}, "#/entries"),
+        ({"entries": [{"job": "x"}, {"job": "y", "kind": "assign"}]}, "#/entries/1"),
+        ({"entries": [{"job": "x"}, {"request": RING}]}, "#/entries/1"),
+        ({"entries": [{"job": "x"}, {"label": "a\nb", "job": "y"}]}, "#/entries/1/label"),
+        ({"entries": [{"job": "x"}, {"kind": "map", "request": RING}]}, "#/entries/1/kind"),
+        ({"entries": [{"job": "x"}, {"kind": "assign", "request": {**RING, "seed": -1}}]}, "#/entries/1/request/seed"),
+        ({**SEEDS, "variants": [{"changes": {}}, {"changes": {"seed": "x"}}]}, "#/variants/1/changes/seed"),
+        ({**SEEDS, "variants": [{"changes": {}}, {"changes": {"sead": 1}}]}, "#/variants/1/changes/sead"),
+        ({**SEEDS, "variants": [{"changes": {"tasks": "ring:99999999"}}] * 2}, "#/variants/0/changes/tasks"),
+        ({**SEEDS, "request": {**RING, "topology": 3}}, "#/request/topology"),
+        ({**SEEDS, "variants": [], "entries": [{"job": "x"}] * 2}, "#/kind"),
+        ({"request": RING, "variants": SEEDS["variants"]}, "#/kind"),
+        ({"kind": "assign", "variants": SEEDS["variants"]}, "#/request"),
+        ({"entries": [{"kind": "assign", "request": RING}, {"job": "0" * 32}]}, "#/entries/1/job"),
+        (
+            {"entries": [{"kind": "assign", "request": CIRCUIT}], **SEEDS},
+            "#/variants/0",
+        ),
+        (
+            {"entries": [{"kind": "plan", "request": {"model": 3, "cluster": "dgx:1"}}], **SEEDS},
+            "#/entries/0/request/model",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_named(solving: TestClient, body: dict[str, Any], pointer: str) -> None:
+    """And nothing becomes a job."""
+    last = solving.get("/jobs?limit=1").json()["jobs"]
+    assert fault(solving.post("/comparisons", json=body))[0] == pointer
+    assert [job["id"] for job in solving.get("/jobs?limit=1").json()["jobs"]] == [job["id"] for job in last]
+
+
+def test_two_kinds_are_not_compared(solving: TestClient) -> None:
+    """The entry that is of another kind than the first is named."""
+    experts = {"kind": "loads", "trace": [[1, 2, 3, 4]], "cluster": "dgx:1"}
+    body = {"entries": [{"kind": "assign", "request": RING}, {"kind": "experts", "request": experts}]}
+    where, reason = fault(solving.post("/comparisons", json=body))
+    assert (where, reason) == ("#/entries/1", "expected assign, as the first entry is, got experts")
+
+
+def test_jobs_are_found_by_all_of_their_tags(solving: TestClient) -> None:
+    """In capitals and without wildcards; the next page is of the same jobs."""
+    asked = [("a_b", "night"), ("a_b",), ("axb", "night"), ("A_B", "night")]
+    jobs = [solving.post("/assign", params={"tag": tags}, json=RING).headers["location"][6:] for tags in asked]
+    page = solving.get("/jobs", params={"tag": "a_b", "limit": 1}).json()
+    following = solving.get(page["next"]).json()
+    assert [found["jobs"][0]["id"] for found in (page, following)] == [jobs[1], jobs[0]]
+    assert following["next"] is None
+    both = solving.get("/jobs", params={"tag": ["night", "a_b"]}).json()["jobs"]
+    assert [job["id"] for job in both] == [jobs[0]]
+    assert fault(solving.get("/jobs", params={"tag": "a b"}))[0] == "#/tag"
+
+
+def test_an_address_that_may_not_be_told_is_refused(solving: TestClient) -> None:
+    """As it is with a request for one job, and nothing becomes a job."""
+    before = solving.get("/jobs").json()
+    body = {"kind": "assign", "request": {"tasks": "ring:4", "topology": "ring:4"}, "variants": [{"changes": {}}] * 2}
+    answer = solving.post("/comparisons", json=body, headers={"Webhook-URL": "https://hooks.example/"})
+    assert (answer.status_code, fault(answer)[0]) == (422, "#/Webhook-URL")
+    assert solving.get("/jobs").json() == before
