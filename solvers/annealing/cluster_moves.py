@@ -7,6 +7,7 @@ doi:10.1016/0166-218X(94)00037-E), and tabu search goes through the moved part l
 it down to single tasks (multilevel refinement, C. Walshaw, doi:10.1023/B:ANOR.0000039525.80601.15).
 """
 
+import math
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
@@ -28,10 +29,11 @@ class ClusterParams:
 
     Levels of clusters are those between which nodes differ `jump` times as much or more; clusters are nested where one
     level has `nested` times as many of them as the next wider one, and both at least 3 and at most half as many as
-    nodes: on trees, in tai*e from 125 tasks on, and not in tai*b, where these moves find less. A move
-    takes the best of up to `trials` exchanges, each followed by up to `most` - 1 others; a share `unequal` of the moves
-    also exchanges clusters of which one has up to `ratio` times as many nodes as the other. Tabu search does `work`
-    units times k^2 on k clusters or tasks. A level does `overhead` units more, and m^2 times `matrices` units.
+    nodes: on trees, in tai*e from 125 tasks on, and not in tai*b, where these moves find less. A move takes the best of
+    up to `trials` exchanges, each followed by up to `most` - 1 others, and of fewer once `priced` / k^3 times all swaps
+    of k clusters were priced, about 0.1 s; a share `unequal` of the moves also exchanges clusters of which one has up
+    to `ratio` times as many nodes as the other. Tabu search does `work` units times k^2 on k clusters or tasks. A level
+    does `overhead` units more, and m^2 times `matrices` units.
 
     On tai125e01 four seeds of efforts 1, 2, .. 16 end 3.2 % above the best known cost in the mean, 4.8 % where
     `unequal` is 0, and 7.3 % where `share` is. From a mapping of tai343e01 that had been searched for 30 s, 100 moves
@@ -43,6 +45,7 @@ class ClusterParams:
     nested: int = 4
     trials: int = 64
     most: int = 6
+    priced: int = 400_000_000
     unequal: float = 0.5
     ratio: float = 1.5
     work: int = 1000
@@ -81,7 +84,7 @@ class ClusterMoves:
         params, level = self._params, int(rng.integers(len(self._levels) - 1))
         blocks = self._list_blocks(level, np.arange(len(order)))
         ratio = params.ratio if rng.random() < params.unequal else 1.0
-        ends, priced = self._exchange(contract(self._model, order, blocks, ratio), rng)
+        ends, priced = self._exchange(contract(self._model, order, blocks, ratio), rng, stop)
         work = params.overhead + params.matrices * len(order) ** 2 + priced * len(blocks) ** 3 // 4
         moved = np.flatnonzero(ends != np.arange(len(ends)))
         if not len(moved):
@@ -100,16 +103,20 @@ class ClusterMoves:
         order[tasks] = nodes[local]
         return order, work
 
-    def _exchange(self, small: SmallProblem, rng: np.random.Generator) -> tuple[IntArray, int]:
+    def _exchange(self, small: SmallProblem, rng: np.random.Generator, stop: Stop) -> tuple[IntArray, int]:
         """Return the ends of the best of some random exchanges, and how often all swaps were priced."""
         start = np.arange(len(small.fields.place))
         prices = price_swaps(small, start)
         pairs = np.argwhere(np.isfinite(prices))
         if not len(pairs):
             return start, 1
-        trials = rng.integers(len(pairs), size=round(self._params.trials ** rng.random()))
-        tried = [follow(small, pair, float(prices[tuple(pair)]), self._params.most) for pair in pairs[trials]]
-        return min(tried, key=lambda each: each.change).ends, 1 + sum(each.priced for each in tried)
+        best, priced = ClusterExchange(start, math.inf, 1), 1
+        for pair in pairs[rng.integers(len(pairs), size=round(self._params.trials ** rng.random()))]:
+            found = follow(small, pair, float(prices[tuple(pair)]), self._params.most)
+            best, priced = min(best, found, key=lambda each: each.change), priced + found.priced
+            if stop() or priced * len(start) ** 3 > self._params.priced:
+                break
+        return best.ends, priced
 
     def _list_blocks(self, level: int, nodes: IntArray) -> list[IntArray]:
         """Return the clusters of a level as indices into some nodes, in the order of the levels inside them."""
