@@ -18,6 +18,8 @@ LIMIT_S, SEEDS = 10.0, (0,)
 GENERATED = ((3, 3, 3), (3, 3, 5), (3, 5, 5), (5, 5, 5))
 # Optima, and best known costs of those of Taillard.
 RECORDS = {
+    "dre15": 306,
+    "dre21": 356,
     "dre30": 508,
     "dre42": 764,
     "dre56": 1086,
@@ -25,6 +27,7 @@ RECORDS = {
     "tai27e01": 2558,
     "tai45e01": 6412,
     "tai75e01": 14488,
+    "tai125e01": 35426,
     "tai343e01": 136288,
 }
 HEAD = ("instance", "best cost", *(f"{who}, {LIMIT_S:g} s" for who in WHO))

@@ -121,7 +121,7 @@ def native_searches(problem: Problem) -> tuple[tuple[str, Search], ...]:
     """Return the searches on a problem itself that suit it, by the names of their stages, in the order of a round."""
     from tiger.solvers.annealing import dense
     from tiger.solvers.geometry import geometry
-    from tiger.solvers.matching import graph_matching
+    from tiger.solvers.matching import graph_matching, transposed
     from tiger.solvers.rings import ring_order
 
     searches: list[tuple[str, Search]] = []
@@ -132,6 +132,8 @@ def native_searches(problem: Problem) -> tuple[tuple[str, Search], ...]:
         searches.append(("geometry", geometry.Geometry(_search_of_boxes if maps_boxes(problem) else None)))
     if graph_matching.applies(problem):
         searches.append(("embedding", graph_matching.GraphMatching()))
+    elif transposed.applies(problem):
+        searches.append(("embedding", transposed.TransposedMatching()))
     if dense.applies(problem):
         return (*searches, ("dense", dense.Dense()))
     from tiger.solvers.annealing import shared_annealing

@@ -12,6 +12,7 @@ import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.model.seams import Stop
+from tiger.solvers.annealing.cluster_moves import ClusterMoves, ClusterParams
 from tiger.solvers.annealing.cooling import Elite, anneal_once, change_sizes, descend
 from tiger.solvers.annealing.node_blocks import BlockMoves, BlockParams
 from tiger.solvers.annealing.quadratic import Quadratic
@@ -35,8 +36,8 @@ class MemeticParams:
     (`cold_nodes` / m)^1.5 below that number); from others from a random point of the upper share `reheat` of the way,
     on a log scale, from there up to `warm` times the median.
 
-    A share `moved` of the work goes into moves of blocks of the cheapest mapping where these apply, each followed by
-    `brief` units times m^2 of annealing, until the part `patience` of that work has gained nothing.
+    A share `moved` of the work goes into moves of blocks of the cheapest mapping where these apply, until the part
+    `patience` of that work has gained nothing. Those of `blocks` are followed by `brief` units times m^2 of annealing.
     """
 
     elites: int = 12
@@ -56,6 +57,7 @@ class MemeticParams:
     patience: float = 0.25
     brief: int = 120
     blocks: BlockParams = field(default_factory=BlockParams)
+    clusters: ClusterParams = field(default_factory=ClusterParams)
     tabu: TabuParams = field(default_factory=TabuParams)
 
     def restarts_at(self, effort: int, nodes: int) -> tuple[int, int]:
@@ -134,40 +136,62 @@ def _move_blocks(
     rng: np.random.Generator,
     stop: Stop,
 ) -> int:
-    """Move blocks of the cheapest mapping, annealing each time, by temperatures, parameters and the work there is.
+    """Move blocks of the cheapest mapping by temperatures, parameters and the work there is.
 
     Return the work that is left where nothing was gained for a while.
     """
     temperatures, params, left = plan
-    best, size = pool.elites[0], len(pool.elites[0].order)
+    best, clusters = pool.elites[0], ClusterMoves(model, moves.differences, params.clusters)
     patience, until = round(params.patience * left), left - round(params.patience * left)
     while left > max(until, 0) and not stop():
-        order, work = moves.move(best.order, rng, stop)
+        if clusters.apply and rng.random() < params.clusters.share:
+            order, work = clusters.move(best.order, rng, stop)
+            found = Elite(model.cost(order), order)
+        else:
+            found, work = _move_and_anneal(model, best, moves, (temperatures, params), rng, stop)
         left -= work
-        if (order != best.order).any():
-            hot = temperatures.cold * (temperatures.warm / temperatures.cold) ** (1.0 - params.reheat * rng.random())
-            found = anneal_once(model, order, (hot, temperatures.cold, params.brief * size**2), rng, stop)
-            left -= params.brief * size**2
-            until = left - patience if found.cost < best.cost else until
-            best = found if found.cost <= best.cost else best
+        until = left - patience if found.cost < best.cost else until
+        best = found if found.cost <= best.cost else best
     pool.offer(best)
     return max(left, 0)
+
+
+def _move_and_anneal(
+    model: Quadratic,
+    best: Elite,
+    moves: BlockMoves,
+    plan: tuple[Temperatures, MemeticParams],
+    rng: np.random.Generator,
+    stop: Stop,
+) -> tuple[Elite, int]:
+    """Return a mapping with blocks moved and annealed by temperatures and parameters, and the work."""
+    temperatures, params = plan
+    order, work = moves.move(best.order, rng, stop)
+    if (order == best.order).all():
+        return best, work
+    hot = temperatures.cold * (temperatures.warm / temperatures.cold) ** (1.0 - params.reheat * rng.random())
+    brief = params.brief * len(order) ** 2
+    return anneal_once(model, order, (hot, temperatures.cold, brief), rng, stop), work + brief
 
 
 def _iterate_tabu(
     model: Quadratic, pool: MappingPool, plan: tuple[TabuParams, int], rng: np.random.Generator, stop: Stop
 ) -> None:
-    """Offer the ends of tabu searches, by parameters and work, each from the best local optimum shuffled in part."""
+    """Offer the ends of tabu searches, by parameters and work, each from the end of the last one shuffled in part.
+
+    Over ten seeds of as many iterations as a second has, on tai40a to tai100a, that with a share of 0.2 shuffled
+    ends 0.55 % above the best known cost; beginning at the cheapest one, with 0.3, ends 0.58 % above it, and lower on
+    tai40a alone. The standard error of each is 0.013 %.
+    """
     params, work = plan
-    search, best = Tabu(model, params), descend(model, pool.elites[0].order, rng, stop)
-    pool.offer(best)
+    search, found = Tabu(model.fields, params), descend(model, pool.elites[0].order, rng, stop)
+    pool.offer(found)
     left = max(work // search.work, 1)
     while left > 0 and not stop():
         iterations = min(params.iterations, left)
-        start = model.shake(best.order, params.moved, rng)
+        start = model.shake(found.order, params.moved, rng)
         found = descend(model, search.search(start, iterations, int(rng.integers(1 << 31)), stop), rng, stop)
         pool.offer(found)
-        best = min(best, found, key=lambda elite: elite.cost)
         left -= iterations
 
 

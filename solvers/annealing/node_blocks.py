@@ -14,7 +14,7 @@ import numpy as np
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.seams import Stop
-from tiger.solvers.annealing.cooling import change_sizes, run_schedule
+from tiger.solvers.annealing.cooling import Matrices, change_sizes, run_schedule
 from tiger.solvers.annealing.fields import DRAWS, CoolingSchedule, Fields
 from tiger.solvers.annealing.quadratic import FINEST, Quadratic, fields_of
 
@@ -42,13 +42,12 @@ class BlockParams:
     matrices: int = 60
 
 
-class BlockProblem(NamedTuple):
-    """Hold a contracted problem, and the `blocks` of nodes that are its nodes."""
+class SmallProblem(NamedTuple):
+    """Hold a contracted problem, whose nodes are blocks of nodes, or that of a part of the tasks."""
 
     fields: Fields
     tolerance: float
     finest: float
-    blocks: list[IntArray]
 
 
 class BlockMoves:
@@ -56,12 +55,12 @@ class BlockMoves:
 
     def __init__(self, model: Quadratic, params: BlockParams) -> None:
         self._model, self._params = model, params
-        self._differences = compare_nodes(model.fields.distances)
+        self.differences = compare_nodes(model.fields.distances)
         size = len(model.fields.place)
         self.widest = math.floor(params.widest * size)
         # Forbidden pairs would rule most blocks out.
         free = size >= params.nodes and bool(np.isfinite(model.fields.bias).all())
-        self.apply = free and has_clusters(self._differences, params.jump)
+        self.apply = free and has_clusters(self.differences, params.jump)
 
     def move(self, order: IntArray, rng: np.random.Generator, stop: Stop) -> tuple[IntArray, int]:
         """Return an order[m] with blocks moved, maybe the same one, and the work that it took; O(m^2)."""
@@ -77,11 +76,11 @@ class BlockMoves:
 
     def draw_equal(self, wide: int, rng: np.random.Generator) -> list[IntArray]:
         """Return blocks of a number of nodes, each of a random node and those most like it; the rest is single."""
-        free = np.ones(len(self._differences), bool)
+        free = np.ones(len(self.differences), bool)
         blocks = []
         for node in rng.permutation(len(free)).tolist():
             if free[node] and np.count_nonzero(free) >= wide:
-                far = np.where(free, self._differences[node], np.inf)
+                far = np.where(free, self.differences[node], np.inf)
                 far[node] = -1.0
                 block = np.argpartition(far, wide - 1)[:wide]
                 free[block] = False
@@ -90,19 +89,19 @@ class BlockMoves:
 
     def draw_near(self, wide: int, rng: np.random.Generator) -> list[IntArray]:
         """Return blocks of nodes, each of a random node and all as like it as its `wide` - 1st neighbour is to one."""
-        free = np.ones(len(self._differences), bool)
-        reach = np.partition(self._differences[rng.integers(len(free))], wide - 1)[wide - 1]
+        free = np.ones(len(self.differences), bool)
+        reach = np.partition(self.differences[rng.integers(len(free))], wide - 1)[wide - 1]
         blocks = []
         for node in rng.permutation(len(free)).tolist():
             if free[node]:
-                block = np.flatnonzero(free & (self._differences[node] <= reach))
+                block = np.flatnonzero(free & (self.differences[node] <= reach))
                 free[block] = False
                 blocks.append(rng.permutation(block))
         return blocks
 
-    def _anneal(self, small: BlockProblem, rng: np.random.Generator, stop: Stop) -> IntArray:
+    def _anneal(self, small: SmallProblem, rng: np.random.Generator, stop: Stop) -> IntArray:
         """Return the block of nodes on which the tasks of each block end."""
-        params, start = self._params, np.arange(len(small.blocks))
+        params, start = self._params, np.arange(len(small.fields.place))
         sizes = change_sizes(small, start)
         if not sizes.size:
             return start
@@ -143,7 +142,7 @@ def has_clusters(differences: FloatArray, jump: float) -> bool:
     return bool(ends.any(axis=1).mean() >= 0.5)
 
 
-def contract(model: Quadratic, order: IntArray, blocks: list[IntArray], ratio: float) -> BlockProblem:
+def contract(model: Matrices, order: IntArray, blocks: list[IntArray], ratio: float) -> SmallProblem:
     """Return the problem of which tasks lie on which block of nodes, those of the order[m] in the place of one task.
 
     Flows are summed and distances averaged; tasks of a block may lie on one with up to `ratio` times as many nodes or
@@ -168,9 +167,14 @@ def contract(model: Quadratic, order: IntArray, blocks: list[IntArray], ratio: f
     bias[np.maximum.outer(widths, widths) > ratio * np.minimum.outer(widths, widths)] = np.inf
     here = np.arange(len(blocks))
     flows[:, here, here] = distances[:, here, here] = 0.0
+    return build_small(flows, distances, bias, model.tolerance)
+
+
+def build_small(flows: FloatArray, distances: FloatArray, bias: FloatArray, tolerance: float) -> SmallProblem:
+    """Return a problem with the rounding errors that its fields may have; O(m^2)."""
     widest = float(bias.max(where=np.isfinite(bias), initial=0.0))
-    rounding = float(np.finfo(np.float32).eps) * (len(here) * float(flows[0].max() * distances[0].max()) + widest)
-    return BlockProblem(fields_of(len(here), flows, distances, bias), model.tolerance, FINEST * rounding, blocks)
+    rounding = float(np.finfo(np.float32).eps) * (len(bias) * float(flows[0].max() * distances[0].max()) + widest)
+    return SmallProblem(fields_of(len(bias), flows, distances, bias), tolerance, FINEST * rounding)
 
 
 def expand(order: IntArray, blocks: list[IntArray], ends: IntArray, rng: np.random.Generator) -> IntArray:

@@ -98,7 +98,7 @@ def test_costs_of_any_size_are_searched(factors):
 def test_searches_end_when_told_and_repeat():
     """Tests a search that is stopped at once, and the same seed twice."""
     model = draw(20, 1)
-    search, order = Tabu(model, TabuParams()), np.arange(20)
+    search, order = Tabu(model.fields, TabuParams()), np.arange(20)
     assert (search.search(order, 1000, 7, lambda: True) == order).all()
     found = search.search(order, 1000, 7, bool)
     assert (search.search(order, 1000, 7, bool) == found).all()
