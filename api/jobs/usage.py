@@ -81,7 +81,7 @@ class UnwrittenCharges:
     """Collect the processor seconds of requests, which are written together: a solve takes less than a transaction."""
 
     def __init__(self) -> None:
-        self._seconds, self._lock = dict[str, float](), Lock()
+        self._seconds, self._lock, self._writing = dict[str, float](), Lock(), Lock()
 
     def add(self, spent: Charge) -> None:
         """Add processor seconds of an owner."""
@@ -95,9 +95,12 @@ class UnwrittenCharges:
 
     def write(self, store: UsageStore) -> None:
         """Write what there is; it stays where DatabaseDownError is raised."""
-        with self._lock:
-            taken = dict(self._seconds)
-        if taken:
+        # One thread at a time, as two would write the same.
+        with self._writing:
+            with self._lock:
+                taken = dict(self._seconds)
+            if not taken:
+                return
             store.charge([Charge(*each) for each in taken.items()])
             with self._lock:
                 left = {owner: self.of(owner) - taken.get(owner, 0.0) for owner in self._seconds}

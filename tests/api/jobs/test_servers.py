@@ -111,6 +111,29 @@ def check_small_solves_while_the_database_hangs(server: Service, postgres: Postg
 
 
 @pytest.mark.long
+def test_two_servers_let_no_more_jobs_of_an_account_wait_than_may(
+    stack: ExitStack, tmp_path: Path, database: str
+) -> None:
+    """Of fifty that are submitted at once, seven are kept, while another account has all workers."""
+    ann, bob = ({"X-API-Key": letter * 16} | LATER for letter in "ab")
+    file = tmp_path / "keys.toml"
+    file.write_text(f'accounts.ann = {{keys = ["{"a" * 16}"], queued_jobs = 7}}\naccounts.bob.keys = ["{"b" * 16}"]\n')
+    services = [Service(tmp_path / name, TIGER_DATABASE_URL=database, TIGER_KEYS_FILE=str(file)) for name in "ab"]
+    for service in services:
+        stack.callback(service.close)
+    work = {"tasks": TASKS, "topology": "torus:5x8", "time_limit_s": 40}
+    for service in services:
+        service.ready().http.post("/assign", json=work, headers=bob).raise_for_status()
+    until(lambda: services[0].http.get("/usage", headers=bob).json()["running_jobs"]["used"] == 2, 30)
+
+    def submit(k: int) -> int:
+        return services[k % 2].http.post("/assign", json=TINY, headers=ann).status_code
+
+    with ThreadPoolExecutor(50) as threads:
+        assert sorted(threads.map(submit, range(50))) == [202] * 7 + [429] * 43
+
+
+@pytest.mark.long
 def test_a_third_server_stands_in_for_a_killed_and_a_halted_one(trio: list[Service], database: str) -> None:
     """What these two had begun is done once, by the third; the halted one changes nothing when it goes on."""
     killed, halted, third = trio
