@@ -141,7 +141,7 @@ def test_an_event_and_the_end_are_written_together(
     assert webhooks.count_pending() == 1
 
 
-def due(store: Store, webhooks: WebhookStore, url: str = URL) -> WebhookClaim:
+def claim_new(store: Store, webhooks: WebhookStore, url: str = URL) -> WebhookClaim:
     """Return the claim of a new event."""
     store.cancel(submit(store, JobTerms(webhook_url=url)), "me")
     claim = webhooks.claim_next()
@@ -167,7 +167,7 @@ def test_servers_that_claim_at_the_same_time_get_an_event_each(store: Store, web
 
 def test_an_event_whose_server_was_lost_is_claimed_again(store: Store, webhooks: WebhookStore) -> None:
     """With the same id and body; what the lost one finds later changes nothing."""
-    lost = due(store, webhooks)
+    lost = claim_new(store, webhooks)
     let_come(webhooks)
     again = webhooks.claim_next()
     assert again is not None
@@ -191,7 +191,7 @@ def test_a_busy_host_keeps_no_other_waiting(store: Store, webhooks: WebhookStore
 
 def test_an_event_that_fails_waits_longer_each_time_and_dies(store: Store, webhooks: WebhookStore) -> None:
     """After about a day."""
-    claim = due(store, webhooks)
+    claim = claim_new(store, webhooks)
     for attempt, delay_s in enumerate(DELAYS_S, 1):
         assert claim.attempt == attempt
         assert webhooks.settle(claim, WebhookAnswer(error="no answer came in time")) == "failed"
@@ -214,7 +214,7 @@ def test_an_event_that_fails_waits_longer_each_time_and_dies(store: Store, webho
 
 def test_delays_differ_by_event_and_not_by_chance(store: Store, webhooks: WebhookStore) -> None:
     """The same event at the same attempt waits the same."""
-    one, two = due(store, webhooks), due(store, webhooks)
+    one, two = claim_new(store, webhooks), claim_new(store, webhooks)
     assert judge(one, BAD) == judge(one, BAD) != judge(two, BAD)
 
 
@@ -235,14 +235,14 @@ def test_answers_decide(
     store: Store, webhooks: WebhookStore, answer: WebhookAnswer, outcome: str, least_s: float, most_s: float
 ) -> None:
     """2xx is a delivery, 410 the end, and all else a failure that says when to come again."""
-    found, delay_s = judge(due(store, webhooks), answer)
+    found, delay_s = judge(claim_new(store, webhooks), answer)
     assert found == outcome
     assert least_s <= delay_s <= most_s
 
 
 def test_a_dead_event_is_queued_again(store: Store, webhooks: WebhookStore) -> None:
     """By its owner alone, from the first attempt on."""
-    claim = due(store, webhooks)
+    claim = claim_new(store, webhooks)
     # One that is being sent goes on.
     assert webhooks.redeliver(claim.id, "me")
     assert webhooks.claim_next() is None
@@ -258,7 +258,7 @@ def test_a_dead_event_is_queued_again(store: Store, webhooks: WebhookStore) -> N
 
 def test_an_event_that_was_broken_off_is_sent_again_at_once(store: Store, webhooks: WebhookStore) -> None:
     """And that attempt does not count."""
-    claim = due(store, webhooks)
+    claim = claim_new(store, webhooks)
     webhooks.release(claim)
     again = webhooks.claim_next()
     assert again
@@ -267,7 +267,7 @@ def test_an_event_that_was_broken_off_is_sent_again_at_once(store: Store, webhoo
 
 def test_lists_have_pages(store: Store, webhooks: WebhookStore) -> None:
     """Of an owner, the newest first."""
-    ids = [due(store, webhooks).id for _ in range(3)]
+    ids = [claim_new(store, webhooks).id for _ in range(3)]
     seen, cursor = [], None
     for _ in range(3):
         (one,), cursor = webhooks.page("me", cursor, 1)
@@ -280,7 +280,7 @@ def test_lists_have_pages(store: Store, webhooks: WebhookStore) -> None:
 
 def test_old_events_are_deleted_unless_they_wait(store: Store, webhooks: WebhookStore) -> None:
     """Delivered and dead ones, as old as ended jobs that are."""
-    delivered, dead, waits = due(store, webhooks), due(store, webhooks), due(store, webhooks)
+    delivered, dead, waits = claim_new(store, webhooks), claim_new(store, webhooks), claim_new(store, webhooks)
     webhooks.settle(delivered, GOOD)
     webhooks.settle(dead, WebhookAnswer(status=410))
     assert webhooks.delete_expired() == 0

@@ -57,6 +57,7 @@ def receiver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiv
     """Return a receiver."""
     certificate = make_certificate(tmp_path)
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    monkeypatch.setattr("tiger.api.jobs.webhooks.LOOK_S", 0.05)
     with receive(certificate) as receiver:
         yield receiver
 
@@ -91,9 +92,9 @@ async def until(condition: Callable[[], object]) -> None:
             await asyncio.sleep(0.02)
 
 
-def settled(jobs: DurableJobs) -> Callable[[], bool]:
+def is_settled(jobs: DurableJobs) -> bool:
     """Return whether no event waits."""
-    return lambda: jobs.count_webhooks() == 0
+    return jobs.count_webhooks() == 0
 
 
 def test_the_end_of_a_job_is_told_and_signed(loop: Runner, opened: Opener, receiver: Receiver, lines: Lines) -> None:
@@ -102,7 +103,7 @@ def test_the_end_of_a_job_is_told_and_signed(loop: Runner, opened: Opener, recei
     outcomes: list[str] = []
     jobs._sender.on_outcome = outcomes.append
     job = loop.run(jobs.submit(work(receiver)))
-    loop.run(until(lambda: receiver.received and settled(jobs)()))
+    loop.run(until(lambda: receiver.received and is_settled(jobs)))
     (got,) = receiver.received
     assert got.event["job"]["id"] == job.id
     assert (got.event["event"], got.path) == ("job.done", "/tiger?token=t0psecret")
@@ -126,12 +127,12 @@ def test_what_fails_is_sent_again_with_the_same_id(
     receiver.answers = [(302, {"Location": receiver.url}), (410, {})]
     jobs = opened("a")
     loop.run(jobs.submit(work(receiver, b'{"fault": "bad"}')))
-    loop.run(until(lambda: len(receiver.received) == 2 and settled(jobs)()))
+    loop.run(until(lambda: len(receiver.received) == 2 and is_settled(jobs)))
     (shown,), _ = loop.run(jobs.webhooks.page("me", None, 9, ("dead",)))
     assert shown.last_status == 410
     loop.run(jobs.webhooks.redeliver(shown.id, "me"))
-    loop.run(until(lambda: len(receiver.received) == 3 and settled(jobs)()))
-    assert receiver.counts() == {shown.id: 3}
+    loop.run(until(lambda: len(receiver.received) == 3 and is_settled(jobs)))
+    assert receiver.count_events() == {shown.id: 3}
     assert {got.event["event"] for got in receiver.received} == {"job.failed"}
     said = [line["event"] for line in lines() if line["event"].startswith("webhook")]
     assert said == ["webhook failed", "webhook dead", "webhook sent"]
@@ -171,7 +172,7 @@ def test_without_hosts_nothing_is_sent(loop: Runner, opened: Opener, receiver: R
     assert off._sender._looking is None
     opened.stop(off)
     on = opened("a")
-    loop.run(until(settled(on)))
+    loop.run(until(lambda: is_settled(on)))
     assert [got.event["job"]["id"] for got in receiver.received] == [job.id]
 
 
@@ -191,7 +192,7 @@ def test_what_is_being_sent_at_the_end_is_sent_again(
         opened.stop(jobs)
     assert receiver.received == []
     again = opened("a")
-    loop.run(until(settled(again)))
+    loop.run(until(lambda: is_settled(again)))
     assert len(receiver.received) == 1
 
 
@@ -215,7 +216,7 @@ def test_few_are_sent_at_a_time_to_one_host(
         loop.run(jobs.cancel(job_id, "me"))
     loop.run(until(lambda: under_way[0] == 4))
     gate.set()
-    loop.run(until(settled(jobs)))
+    loop.run(until(lambda: is_settled(jobs)))
     assert most == [4]
 
 
@@ -225,7 +226,7 @@ def test_two_servers_share_the_events(loop: Runner, opened: Opener, receiver: Re
     for number in range(12):
         job = loop.run(jobs[number % 2].submit(work(receiver)))
         loop.run(jobs[number % 2].cancel(job.id, "me"))
-    loop.run(until(lambda: all(settled(each)() for each in jobs)))
-    assert sorted(receiver.counts().values()) == [1] * 12
+    loop.run(until(lambda: all(map(is_settled, jobs))))
+    assert sorted(receiver.count_events().values()) == [1] * 12
     with jobs[0]._database.read() as connection:
         assert connection.execute(sa.select(sa.func.count()).select_from(WEBHOOKS)).scalar_one() == 12

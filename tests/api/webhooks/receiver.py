@@ -71,7 +71,7 @@ class Receiver(ThreadingHTTPServer):
         """Return what a request names."""
         return f"https://localhost:{self.port}/tiger?token=t0psecret"
 
-    def counts(self) -> Counter[str]:
+    def count_events(self) -> Counter[str]:
         """Return how often each event came."""
         return Counter(received.headers["webhook-id"] for received in list(self.received))
 

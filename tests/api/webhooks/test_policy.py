@@ -7,7 +7,7 @@ from tiger.api.webhooks.policy import WebhookPolicy, read_allowed_host, read_tar
 SECRETS = {"alice": ("s" * 24,)}
 
 
-def allow(*hosts: str) -> WebhookPolicy:
+def make_policy(*hosts: str) -> WebhookPolicy:
     """Return a policy that allows hosts."""
     return WebhookPolicy(hosts=tuple(map(read_allowed_host, hosts)), secrets_of=lambda owner: SECRETS.get(owner, ()))
 
@@ -30,14 +30,14 @@ BAD = (
 
 def test_hosts_are_allowed_by_name_and_port() -> None:
     """Exactly, or as names below another; how an address is written leads nowhere else."""
-    policy = allow("hooks.example", "*.b.example", "other.example:8443")
+    policy = make_policy("hooks.example", "*.b.example", "other.example:8443")
     assert [url for url in (*GOOD, *BAD) if policy.find_fault(url, "alice") is None] == list(GOOD)
 
 
 def test_nothing_is_allowed_by_default() -> None:
     """Nor for an owner who has no secret."""
     assert "TIGER_WEBHOOK_HOSTS" in str(WebhookPolicy().find_fault("https://hooks.example/", "alice"))
-    assert "webhook_secrets" in str(allow("hooks.example").find_fault("https://hooks.example/", "bob"))
+    assert "webhook_secrets" in str(make_policy("hooks.example").find_fault("https://hooks.example/", "bob"))
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def send(target: WebhookTarget, networks: tuple[object, ...] = LOOPBACK) -> Webh
     return asyncio.run(post(target, {"webhook-id": "e1"}, b'{"a": 1}', networks, make_tls_context()))  # type: ignore[arg-type]
 
 
-def to(receiver: Receiver, host: str = "localhost") -> WebhookTarget:
+def aim_at(receiver: Receiver, host: str = "localhost") -> WebhookTarget:
     """Return a target at a receiver."""
     return WebhookTarget(host=host, port=receiver.port, path="/tiger?token=x")
 
@@ -87,7 +87,7 @@ def resolve_to(monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> list[str
 
 def test_a_request_comes_as_it_was_sent(receiver: Receiver) -> None:
     """With the name of the host, its path and its headers."""
-    assert send(to(receiver)) == WebhookAnswer(status=204)
+    assert send(aim_at(receiver)) == WebhookAnswer(status=204)
     (got,) = receiver.received
     assert (got.path, got.body, got.headers["webhook-id"]) == ("/tiger?token=x", b'{"a": 1}', "e1")
     assert (got.headers["host"], got.headers["content-type"]) == (f"localhost:{receiver.port}", "application/json")
@@ -129,7 +129,7 @@ def test_a_name_that_changes_is_looked_up_once(
     """The connection goes to the address that was checked, and another answer is checked again."""
     asked = resolve_to(monkeypatch, ["127.0.0.1"], ["127.0.0.2"])
     only = (ip_network("127.0.0.1/32"),)
-    assert send(to(receiver, "hooks.test"), only) == WebhookAnswer(status=204)
+    assert send(aim_at(receiver, "hooks.test"), only) == WebhookAnswer(status=204)
     assert asked == ["hooks.test"]
     again = send(WebhookTarget(host="hooks.test", port=listener.port, path="/"), only)
     assert again == WebhookAnswer(error="the host has an address that is not global")
@@ -139,13 +139,13 @@ def test_a_name_that_changes_is_looked_up_once(
 def test_an_address_that_refuses_leaves_the_next(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
     """As hosts have several, of which some may be down."""
     resolve_to(monkeypatch, ["127.0.0.2", "127.0.0.1"])
-    assert send(to(receiver, "hooks.test")) == WebhookAnswer(status=204)
+    assert send(aim_at(receiver, "hooks.test")) == WebhookAnswer(status=204)
 
 
 def test_a_redirect_is_not_followed(receiver: Receiver, listener: Listener) -> None:
     """Wherever it leads."""
     receiver.answers = [(302, {"Location": f"https://localhost:{listener.port}/"}), (307, {"Location": "/again"})]
-    assert [send(to(receiver)).status, send(to(receiver)).status] == [302, 307]
+    assert [send(aim_at(receiver)).status, send(aim_at(receiver)).status] == [302, 307]
     assert (len(receiver.received), listener.end()) == (2, 0)
 
 
@@ -155,24 +155,24 @@ def test_no_proxy_of_the_environment_is_used(
     """It would connect to what was never checked."""
     for name in ("http_proxy", "https_proxy", "all_proxy", "HTTPS_PROXY"):
         monkeypatch.setenv(name, f"http://127.0.0.1:{listener.port}")
-    assert send(to(receiver)) == WebhookAnswer(status=204)
+    assert send(aim_at(receiver)) == WebhookAnswer(status=204)
     assert listener.end() == 0
 
 
 def test_a_certificate_has_to_be_of_the_host(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
     """And of an authority that is trusted."""
     resolve_to(monkeypatch, ["127.0.0.1"])
-    wrong = send(to(receiver, "other.test"))
+    wrong = send(aim_at(receiver, "other.test"))
     assert "certificate cannot be verified: Hostname mismatch" in str(wrong.error)
     monkeypatch.setenv("SSL_CERT_FILE", str(Path(__file__)))
-    assert "certificate cannot be verified" in str(send(to(receiver, "hooks.test")).error)
+    assert "certificate cannot be verified" in str(send(aim_at(receiver, "hooks.test")).error)
     assert receiver.received == []
 
 
 def test_a_receiver_says_when_to_come_again(receiver: Receiver) -> None:
     """In seconds, or at a time that is past by now."""
     receiver.answers = [(503, {"Retry-After": "90"}), (429, {"Retry-After": "Fri, 01 Jan 2021 00:00:00 GMT"})]
-    assert [send(to(receiver)).retry_after_s, send(to(receiver)).retry_after_s] == [90.0, 0.0]
+    assert [send(aim_at(receiver)).retry_after_s, send(aim_at(receiver)).retry_after_s] == [90.0, 0.0]
 
 
 @pytest.mark.parametrize(

@@ -88,18 +88,18 @@ class Storm:
         """Bring it up again, where it was."""
         self.receiver = Receiver(self.certificate, self.port)
 
-    def all_received(self) -> list[Received]:
+    def list_received(self) -> list[Received]:
         """Return all that has come by now."""
         return [*self.received, *self.receiver.received]
 
-    def told(self) -> dict[str, set[str]]:
+    def list_told(self) -> dict[str, set[str]]:
         """Return for each job the ids of the events that told of it."""
         found: dict[str, set[str]] = {}
-        for got in self.all_received():
+        for got in self.list_received():
             found.setdefault(got.event["job"]["id"], set()).add(got.headers["webhook-id"])
         return found
 
-    def ended(self, ids: list[str]) -> dict[str, str]:
+    def list_ended(self, ids: list[str]) -> dict[str, str]:
         """Return how the jobs ended, those that have."""
         found, page = dict[str, str](), "/jobs?limit=100"
         while page:
@@ -109,30 +109,30 @@ class Storm:
         return {job_id: found[job_id] for job_id in ids if job_id in found}
 
 
-def weather(storm: Storm, count: int, limit_s: float) -> dict[str, object]:
+def ride_out(storm: Storm, count: int, limit_s: float) -> dict[str, object]:
     """Have jobs end while the server is killed twice and the receiver is down, and return what came of it."""
     begun_s = time.monotonic()
     ids = storm.submit(count)
-    until(lambda: len(storm.told()) >= count // 10, limit_s)
+    until(lambda: len(storm.list_told()) >= count // 10, limit_s)
     storm.stop_receiving()
     while_up = len(storm.received)
     storm.kill()
-    until(lambda: len(storm.ended(ids)) >= count // 2, limit_s)
+    until(lambda: len(storm.list_ended(ids)) >= count // 2, limit_s)
     storm.receive_again()
-    until(lambda: len(storm.told()) >= count // 2, limit_s)
+    until(lambda: len(storm.list_told()) >= count // 2, limit_s)
     # Those that are being sent when the server dies.
     storm.receiver.open.clear()
     known = len(storm.receiver.received)
     until(lambda: len(storm.receiver.received) > known, limit_s)
     storm.kill()
     storm.receiver.open.set()
-    until(lambda: len(storm.told()) >= count, limit_s)
+    until(lambda: len(storm.list_told()) >= count, limit_s)
     until(lambda: not storm.service.http.get("/webhooks?status=pending&limit=1").json()["webhooks"], limit_s)
-    statuses, told = storm.ended(ids), storm.told()
+    statuses, told = storm.list_ended(ids), storm.list_told()
     assert set(told) == set(statuses) == set(ids)
     assert {len(events) for events in told.values()} == {1}
-    assert len(storm.all_received()) > count
-    for got in storm.all_received():
+    assert len(storm.list_received()) > count
+    for got in storm.list_received():
         event = verify_webhook(got.headers, got.body, SECRET, tolerance_s=1e6)
         assert event["event"] == f"job.{statuses[got.event['job']['id']]}"
     log = storm.service.log.read_text()
@@ -141,7 +141,7 @@ def weather(storm: Storm, count: int, limit_s: float) -> dict[str, object]:
         "jobs": count,
         "ended": dict(Counter(statuses.values())),
         "events": len(told),
-        "requests": len(storm.all_received()),
+        "requests": len(storm.list_received()),
         "of which before the first kill": while_up,
         "attempts that failed": log.count('"event": "webhook failed"'),
         "seconds": round(time.monotonic() - begun_s),
@@ -152,7 +152,7 @@ def weather(storm: Storm, count: int, limit_s: float) -> dict[str, object]:
 def test_no_kill_and_no_outage_loses_an_event(tmp_path: Path) -> None:
     """Every job is told of at least once, by one id and with how it ended, and nothing secret gets into the log."""
     with ExitStack() as stack:
-        weather(Storm(stack, tmp_path), 60, 300)
+        ride_out(Storm(stack, tmp_path), 60, 300)
 
 
 @pytest.mark.slow
@@ -167,7 +167,7 @@ def test_a_server_that_is_told_to_end_waits_for_no_receiver(tmp_path: Path) -> N
         storm.receiver.open.set()
         storm.service.start()
         storm.take_work()
-        until(lambda: set(storm.receiver.counts().values()) == {2}, 20)
+        until(lambda: set(storm.receiver.count_events().values()) == {2}, 20)
         assert "tiger_webhooks_pending 0.0" in storm.service.http.get("/metrics").text
 
 
@@ -175,4 +175,4 @@ if __name__ == "__main__":
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         database = {"TIGER_DATABASE_URL": sys.argv[2]} if len(sys.argv) > 2 else {}
-        sys.stdout.write(f"{weather(Storm(stack, folder, **database), int(sys.argv[1]), 1200)}\n")
+        sys.stdout.write(f"{ride_out(Storm(stack, folder, **database), int(sys.argv[1]), 1200)}\n")
