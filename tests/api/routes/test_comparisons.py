@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from itertools import pairwise
 from typing import Any
 
@@ -181,6 +182,24 @@ def test_what_cannot_be_compared_is_named(solving: TestClient, body: dict[str, A
     last = solving.get("/jobs?limit=1").json()["jobs"]
     assert fault(solving.post("/comparisons", json=body))[0] == pointer
     assert [job["id"] for job in solving.get("/jobs?limit=1").json()["jobs"]] == [job["id"] for job in last]
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "pointer"),
+    [
+        ('{"effort": 1e400}', 422, "#/request"),
+        ('{"ising": ' + '{"a": ' * 800 + "1" + "}" * 801, 400, "#"),
+        ('{"ising": ' + '{"a": ' * 90_000 + "1" + "}" * 90_001, 400, "#"),
+        ('{"\\ud800": 1}', 400, "#"),
+        ('{"effort": NaN}', 422, "#/request"),
+        ("null", 422, "#/variants/0/changes"),
+    ],
+)
+def test_bug_changes_that_are_no_plain_json(solving: TestClient, changes: str, status: int, pointer: str) -> None:
+    """Numbers without end, depth without end and halves of letters are refused as they are elsewhere."""
+    body = f'{{"kind": "assign", "request": {json.dumps(RING)}, "variants": [{{"changes": {changes}}}, {{}}]}}'
+    answer = solving.post("/comparisons", content=body, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (status, pointer), answer.text
 
 
 def test_two_kinds_are_not_compared(solving: TestClient) -> None:
