@@ -50,7 +50,11 @@ def expand(body: bytes, limits: Limits) -> list[ExpandedEntry]:
     count = len(asked.entries) + len(asked.variants)
     if not FEWEST <= count <= MOST:
         raise InputError("entries", f"expected {FEWEST} to {MOST} entries and variants, got {count}")
-    entries = [*_read_entries(asked, limits), *_read_variants(asked, limits)]
+    try:
+        entries = [*_read_entries(asked, limits), *_read_variants(asked, limits)]
+    except RecursionError:
+        # To merge objects takes more room than to read them.
+        raise _refuse_depth() from None
     if sum(len(each.job.body) for each in entries if isinstance(each.job, JobOrder)) > MOST_BYTES:
         raise InputError("variants", f"expected requests of {MOST_BYTES} bytes in all, got more")
     return entries
@@ -59,7 +63,10 @@ def expand(body: bytes, limits: Limits) -> list[ExpandedEntry]:
 def digest_request(body: bytes, _: Limits) -> dict[str, object]:
     """Return the fields of a request, each as it is, or as a digest where it is long."""
     data = parse(body)
-    return {name: _digest(value) for name, value in data.items()} if isinstance(data, dict) else {}
+    try:
+        return {name: _digest(value) for name, value in data.items()} if isinstance(data, dict) else {}
+    except RecursionError:
+        raise _refuse_depth() from None
 
 
 def problem_in(request: Mapping[str, object]) -> str | None:
@@ -107,7 +114,10 @@ def _read_variants(asked: ComparisonRequest, limits: Limits) -> Iterator[Expande
 
 def _order(where: str, label: str | None, kind: Kind, request: object, limits: Limits) -> ExpandedEntry:
     """Return an entry that becomes a job; raise InputError or ValidationError of the request."""
-    body = json.dumps(request, allow_nan=False).encode()
+    try:
+        body = json.dumps(request, allow_nan=False).encode()
+    except ValueError:
+        raise InputError("", "expected finite numbers, got one that is none") from None
     small = is_small(ENTRIES[kind].check(body, limits))
     job = JobOrder(kind=kind, body=body, rank=SMALL if small else DEFERRED)
     return ExpandedEntry(where, label, job, digest_request(body, limits))
@@ -121,6 +131,11 @@ def _fault(where: str, error: ValidationError | InputError) -> InputError:
         first = problems.of_fields(error).errors[0]
         field, reason = unquote(first.pointer[1:]).removeprefix("/"), first.detail
     return InputError("/".join(filter(None, (where, field))), reason)
+
+
+def _refuse_depth() -> InputError:
+    """Return the refusal of JSON that cannot be merged or written again."""
+    return InputError("body", "expected JSON, got one that is nested too deeply")
 
 
 def _name_changes(changes: Mapping[str, object]) -> str | None:

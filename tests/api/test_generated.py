@@ -18,13 +18,13 @@ pytestmark = pytest.mark.long
 PYTHON = ("openapi-python-client==0.29.1", "datamodel-code-generator==0.89.0", "httpx==0.28.1")
 NODE = {"openapi-typescript": "7.13.0", "openapi-fetch": "0.17.0", "typescript": "5.9.3"}
 # What each program below prints of four tasks in a row on a square, four layers on two devices, a transformer on a
-# machine, and a topology that is none.
-SAID = [3.0, 2, True, "#/topology"]
+# machine, a topology that is none, and two seeds of the tasks side by side, whose jobs are found by their tag.
+SAID = [3.0, 2, True, "#/topology", [3.0, 3.0, True, 2]]
 
 FUNCTIONS = """
 import json, sys
 from client import Client
-from client.api.default import assign, place, plan
+from client.api.default import assign, compare, list_jobs, place, plan, show_comparison
 from client.models import *
 
 service = Client(base_url=sys.argv[1], timeout=600, raise_on_unexpected_status=True)
@@ -40,7 +40,16 @@ wanted = PlanRequest(model=Transformer(transformer=shape), cluster="dgx:1", pipe
 planned = plan.sync(client=service, body=wanted, prefer="wait=500")
 refused = assign.sync(client=service, body=AssignRequest(tasks="ring:4", topology="moebius:3"))
 assert isinstance(refused, Problem), refused
-print(json.dumps([mapped.cost, len(placed.stages), planned.feasible, refused.errors[0].pointer]))
+request = AssignRequest(tasks=graph, topology="grid:2x2")
+entries = [EntryRequest(kind="assign", request=AssignRequest(tasks=graph, topology="grid:2x2", seed=1))]
+changes = VariantRequestChanges.from_dict({"seed": 2})
+asked = ComparisonRequest(entries=entries, kind="assign", request=request, variants=[VariantRequest(changes=changes)])
+made = compare.sync(client=service, body=asked, tag=["functions"])
+table = show_comparison.sync(made.id, client=service, wait=500)
+figures = [row.figures["cost"] for row in table.rows]
+found = list_jobs.sync(client=service, tag=["functions"])
+side = [*figures, table.same_problem, len(found.jobs)]
+print(json.dumps([mapped.cost, len(placed.stages), planned.feasible, refused.errors[0].pointer, side]))
 """
 
 MODELS = """
@@ -65,7 +74,15 @@ shape = TransformerShape(layers=8, hidden=512, heads=8, vocabulary=1000, sequenc
 wanted = PlanRequest(model=Transformer(transformer=shape), cluster="dgx:1", pipeline=2, tensor=2)
 planned = PlanReport.model_validate_json(ask("/plan", wanted))
 refused = ProblemBody.model_validate_json(ask("/assign", AssignRequest(tasks="ring:4", topology="moebius:3")))
-print(json.dumps([mapped.cost, len(placed.stages), planned.feasible, refused.errors[0].pointer]))
+entries = [EntryRequest(kind="assign", request=AssignRequest(tasks=graph, topology="grid:2x2", seed=1))]
+request, variants = AssignRequest(tasks=graph, topology="grid:2x2"), [VariantRequest(changes={"seed": 2})]
+asked = ComparisonRequest(entries=entries, kind="assign", request=request, variants=variants)
+made = ComparisonBody.model_validate_json(ask("/comparisons?tag=models", asked))
+shown = httpx.get(f"{sys.argv[1]}/comparisons/{made.id}?wait=500", timeout=600).content
+table = ComparisonBody.model_validate_json(shown)
+found = JobsBody.model_validate_json(httpx.get(f"{sys.argv[1]}/jobs?tag=models").content)
+side = [*(row.figures["cost"] for row in table.rows), table.same_problem, len(found.jobs)]
+print(json.dumps([mapped.cost, len(placed.stages), planned.feasible, refused.errors[0].pointer, side]))
 """
 
 TYPES = """
@@ -90,7 +107,14 @@ const refused = await service.POST("/assign", { body: { tasks: "ring:4", topolog
 const cost = mapped.data && "cost" in mapped.data ? mapped.data.cost : mapped.error;
 const stages = placed.data && "stages" in placed.data ? placed.data.stages?.length : placed.error;
 const feasible = planned.data && "feasible" in planned.data ? planned.data.feasible : planned.error;
-console.log(JSON.stringify([cost, stages, feasible, refused.error?.errors?.[0].pointer]));
+const variants = [1, 2].map((seed) => ({ changes: { seed } }));
+const asked = { kind: "assign" as const, request: { tasks, topology: "grid:2x2" }, variants };
+const made = await service.POST("/comparisons", { params: { query: { tag: ["types"] } }, body: asked });
+const path = { comparison_id: made.data!.id };
+const table = await service.GET("/comparisons/{comparison_id}", { params: { path, query: { wait: 500 } } });
+const found = await service.GET("/jobs", { params: { query: { tag: ["types"] } } });
+const side = [...table.data!.rows.map((row) => row.figures.cost), table.data!.same_problem, found.data!.jobs.length];
+console.log(JSON.stringify([cost, stages, feasible, refused.error?.errors?.[0].pointer, side]));
 """
 
 

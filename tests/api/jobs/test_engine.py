@@ -12,6 +12,7 @@ from tiger.api.jobs.claims import Claims
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.store import Store
 from tiger.api.routes.waiting import wait_until_ended
+from tiger.api.seams.comparison import NewComparison, NewEntry
 from tiger.api.seams.job import Job, JobOrder, KeyReusedError
 from tiger.api.seams.quota import QueueFullError
 from tiger.errors import InputError
@@ -35,6 +36,25 @@ async def begin(jobs: DurableJobs, one: JobOrder) -> Job:
         if seen.progress and seen.progress["stage"]:
             return seen
     raise AssertionError(f"the job ended: {job}")
+
+
+def test_the_same_key_at_once_is_one_comparison(loop: Runner, jobs: DurableJobs) -> None:
+    """Whose jobs are done without another request, once each."""
+    entries = tuple(NewEntry(label=f"{k}", job=work(n=k, owner="compare"), request=None) for k in range(2))
+    new = NewComparison(body=b"{}", kind="assign", entries=entries, owner="compare", key="one")
+
+    async def scenario() -> None:
+        first, second = await asyncio.gather(*(jobs.comparisons.insert(new) for _ in range(2)))
+        assert first == second == await jobs.comparisons.get(first.id, "compare")
+        ended = [[seen async for seen in jobs.watch(each.job, "compare")][-1] for each in first.entries]
+        assert [json.loads(job.report or b"")["n"] for job in ended] == [0, 1]
+        listed, _ = await jobs.page("compare", None, 9)
+        assert {job.id for job in listed} == {job.id for job in ended}
+        assert await jobs.comparisons.page("compare", None, 9) == ((first,), None)
+        assert await jobs.comparisons.delete(first.id, "compare")
+        assert await jobs.comparisons.find("compare", "one", b"{}") is None
+
+    loop.run(scenario())
 
 
 @pytest.mark.slow

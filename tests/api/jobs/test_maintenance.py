@@ -9,7 +9,8 @@ import sqlalchemy as sa
 
 from tiger.api.jobs.claims import Claims, Lease
 from tiger.api.jobs.engine import DurableJobs
-from tiger.api.jobs.migrations import BODIES, JOBS, REBALANCERS, SERVERS
+from tiger.api.jobs.migrations import BODIES, COMPARISONS, JOBS, REBALANCERS, SERVERS
+from tiger.api.seams.comparison import NewComparison
 from tiger.api.seams.job import Job, JobOrder
 from tiger.api.seams.rebalancer import NewRebalancer
 
@@ -79,15 +80,18 @@ def test_old_jobs_are_forgotten(loop: Runner, jobs: DurableJobs) -> None:
     assert loop.run(jobs.get(job.id, "")) is None
 
 
-def test_rebalancers_that_expired_are_forgotten(loop: Runner, jobs: DurableJobs) -> None:
+def test_rebalancers_and_comparisons_that_expired_are_forgotten(loop: Runner, jobs: DurableJobs) -> None:
     """With what belongs to them."""
     kept = loop.run(jobs.rebalancers.insert(NewRebalancer(body=b"{}", state=b"{}")))
+    compared = loop.run(jobs.comparisons.insert(NewComparison(body=b"{}", kind="plan", entries=())))
     with jobs._database.begin() as connection:
         connection.execute(sa.update(REBALANCERS).values(used_s=1.0))
+        connection.execute(sa.update(COMPARISONS).values(created_s=1.0))
     loop.run(asyncio.to_thread(jobs._maintenance.tidy))
     with jobs._database.read() as connection:
         left = [*connection.execute(sa.select(REBALANCERS.c.id)), *connection.execute(sa.select(BODIES.c.id))]
     assert kept.id not in {row.id for row in left}
+    assert loop.run(jobs.comparisons.get(compared.id, "")) is None
 
 
 @pytest.mark.slow

@@ -2,14 +2,21 @@
 
 import csv
 import io
+import json
+from itertools import pairwise
 from typing import Any
 
 import httpx
 import pytest
 from fastapi.testclient import TestClient
 
+from tests.api.desk import Clerk
+from tests.api.memory import in_memory
+from tiger.api.app import create_app
+from tiger.api.routes.examples import EXPERT_MAPS, FOURIER_ON_RING, PLANS, TWO_SPEEDS
 from tiger.api.routes.expansion import merge
 from tiger.api.schemas.comparisons import ComparisonBody
+from tiger.api.settings import Settings
 
 RING = {"tasks": "ring:8", "topology": "torus:2x4"}
 SEEDS: dict[str, Any] = {"kind": "assign", "request": RING, "variants": [{"changes": {"seed": k}} for k in (1, 2)]}
@@ -177,12 +184,107 @@ def test_what_cannot_be_compared_is_named(solving: TestClient, body: dict[str, A
     assert [job["id"] for job in solving.get("/jobs?limit=1").json()["jobs"]] == [job["id"] for job in last]
 
 
+@pytest.mark.parametrize(
+    ("changes", "status", "pointer"),
+    [
+        ('{"effort": 1e400}', 422, "#/request"),
+        ('{"ising": ' + '{"a": ' * 800 + "1" + "}" * 801, 400, "#"),
+        ('{"ising": ' + '{"a": ' * 90_000 + "1" + "}" * 90_001, 400, "#"),
+        ('{"\\ud800": 1}', 400, "#"),
+        ('{"effort": NaN}', 422, "#/request"),
+        ("null", 422, "#/variants/0/changes"),
+    ],
+)
+def test_bug_changes_that_are_no_plain_json(solving: TestClient, changes: str, status: int, pointer: str) -> None:
+    """Numbers without end, depth without end and halves of letters are refused as they are elsewhere."""
+    body = f'{{"kind": "assign", "request": {json.dumps(RING)}, "variants": [{{"changes": {changes}}}, {{}}]}}'
+    answer = solving.post("/comparisons", content=body, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (status, pointer), answer.text
+
+
 def test_two_kinds_are_not_compared(solving: TestClient) -> None:
     """The entry that is of another kind than the first is named."""
     experts = {"kind": "loads", "trace": [[1, 2, 3, 4]], "cluster": "dgx:1"}
     body = {"entries": [{"kind": "assign", "request": RING}, {"kind": "experts", "request": experts}]}
     where, reason = fault(solving.post("/comparisons", json=body))
     assert (where, reason) == ("#/entries/1", "expected assign, as the first entry is, got experts")
+
+
+@pytest.mark.parametrize(
+    ("kind", "request_", "changes", "best", "shown"),
+    [
+        ("assign", FOURIER_ON_RING, {"topology": "grid:6"}, "depth", {"extra_cx", "swaps", "gap", "lower_bound"}),
+        ("place", TWO_SPEEDS, {"schedule": "gpipe", "microbatches": 2}, "bottleneck_s", {"bubble", "memory_bytes"}),
+        pytest.param(
+            *("plan", PLANS["degrees"]["value"], {"batch": 8}, "iteration_s", {"lower_bound_s", "tokens_per_s"}),
+            marks=pytest.mark.slow,
+        ),
+        ("experts", EXPERT_MAPS["loads"]["value"], {"steps": 10}, "cost_s", {"largest_load", "mean_load"}),
+    ],
+)
+def test_every_kind_has_its_figures(
+    solving: TestClient, kind: str, request_: dict[str, Any], changes: dict[str, Any], best: str, shown: set[str]
+) -> None:
+    """As its report names them; what was made good is marked, and a bound is not."""
+    body = {"kind": kind, "request": request_, "variants": [{"label": "base"}, {"changes": changes}]}
+    found = compare(solving, body)
+    assert [row.status for row in found.rows] == ["done", "done"], found.rows
+    names = {column.name for column in found.columns}
+    assert {best, "seconds", *shown} <= names
+    assert (found.same_problem, set(found.differs)) == (True, set(changes))
+    assert any(best in row.best for row in found.rows)
+    assert not any("bound" in name for row in found.rows for name in row.best)
+    report = solving.get(f"/jobs/{found.rows[0].job}").json()["report"]
+    assert {name: report[name] for name in names & report.keys()} == {
+        name: found.rows[0].figures[name] for name in names & report.keys()
+    }
+
+
+def test_a_large_request_is_read_by_a_worker(solving: TestClient) -> None:
+    """Fields that are long are shown as digests, and its problem is compared all the same."""
+    nodes = [{"id": f"{k}{'x' * 600}"} for k in range(128)]
+    edges = [{"source": u["id"], "target": v["id"]} for u, v in pairwise(nodes)]
+    graph = {"nodes": nodes, "edges": edges}
+    request = {"tasks": graph, "topology": "ring:128", "time_limit_s": 1}
+    other = {"kind": "assign", "request": {**request, "tasks": {"nodes": nodes, "edges": edges[1:]}}}
+    found = compare(solving, {"entries": [other], "kind": "assign", "request": request, "variants": [{}]})
+    assert (found.same_problem, found.differs) == (False, ["tasks"])
+    digests = [row.request["tasks"] for row in found.rows]
+    assert [set(digest) for digest in digests] == [{"sha256", "bytes"}] * 2  # type: ignore[call-overload]  # objects
+    again = compare(solving, {"entries": [{"job": job} for job in (found.jobs[1], found.jobs[1])]})
+    assert (again.same_problem, again.differs) == (True, [])
+    pointer, _ = fault(solving.post("/comparisons", json={"entries": [other, {**other, "kind": "plan"}]}))
+    assert pointer == "#/entries/1/request/model"
+
+
+def test_a_job_that_fails_says_why(solving: TestClient) -> None:
+    """In its row, whose figures are empty."""
+    found = compare(
+        solving, {**SEEDS, "variants": [{}, {"changes": {"topology": "torus:2x4", "pinned": {"9": "0,0"}}}]}
+    )
+    failed = found.rows[1]
+    assert (failed.status, failed.feasible, set(failed.figures.values())) == ("failed", None, {None})
+    assert failed.problem is not None
+    assert (failed.problem.status, found.rows[0].problem, found.rows[0].best) == (422, None, [])
+
+
+def test_another_owner_sees_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a comparison nor the jobs of one."""
+    monkeypatch.setattr("tiger.api.app.Workers", lambda *_: Clerk())
+    keys = ("first-key-0123456789", "second-key-0123456789")
+    settings = Settings(api_keys=",".join(keys))  # type: ignore[arg-type]  # read by the model
+    with TestClient(create_app(settings, in_memory), headers={"X-API-Key": keys[0]}) as client:
+        made = client.post("/comparisons", json=SEEDS, headers={"Idempotency-Key": "k"})
+        other = {"X-API-Key": keys[1]}
+        where, job = made.headers["location"], made.json()["jobs"][0]
+        assert [client.get(path, headers=other).status_code for path in (where, f"{where}/table.csv")] == [404] * 2
+        assert client.delete(where, headers=other).status_code == 404
+        assert client.get("/comparisons", headers=other).json() == {"comparisons": [], "next": None}
+        body = {"entries": [{"job": job}], **SEEDS}
+        assert fault(client.post("/comparisons", json=body, headers=other))[0] == "#/entries/0/job"
+        again = client.post("/comparisons", json=SEEDS, headers={**other, "Idempotency-Key": "k"})
+        assert (again.status_code, again.json()["id"] != made.json()["id"]) == (201, True)
+        assert client.get(where).status_code == 200
 
 
 def test_jobs_are_found_by_all_of_their_tags(solving: TestClient) -> None:
