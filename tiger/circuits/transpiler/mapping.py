@@ -28,6 +28,7 @@ from tiger.circuits.transpiler.source import copy_circuit
 from tiger.circuits.transpiler.target import find_faulty_qubits, listed_coupling, map_of, restrict_pairs, working_device
 from tiger.errors import InputError
 from tiger.routing.coupling import Coupling, IndexArray
+from tiger.routing.embedding.embedding import needs_swaps
 from tiger.routing.gate_dag import GateDag
 from tiger.routing.route import Route
 
@@ -230,9 +231,10 @@ def _ask_qiskit(
     working = working_device(device, coupling)
     # Not the coupling map: VF2 looks at the error rates of a Target.
     allowed = restrict_pairs(device, coupling) if working is not device and isinstance(device, Target) else working
-    layout = find_vf2_layout(model, allowed, params.level, params.time_limit_s) if fixed is None else fixed
-    rated = fixed is None and layout is not None and isinstance(device, Target)
-    if layout is None and has_exits(model.dag):
+    searches = fixed is None and not needs_swaps(model.gate_dag, coupling)
+    layout = find_vf2_layout(model, allowed, params.level, params.time_limit_s) if searches else fixed
+    rated = searches and layout is not None and isinstance(device, Target)
+    if layout is None and searches and has_exits(model.dag):
         # Loops that are left early can go nowhere else, at any level and whatever operations the device lists.
         layout = find_vf2_layout(model, map_of(coupling), max(params.level, INCUMBENT_LEVEL), params.time_limit_s)
     route = None if layout is None else route_in_place(model.gate_dag, coupling, layout)
