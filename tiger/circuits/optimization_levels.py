@@ -73,8 +73,8 @@ PARAMS_OF_LEVEL = (
     OptimizationLevel(embedding_calls=2_000, placement=PlacementParams(searchers=0)),
     OptimizationLevel(
         embedding_calls=20_000,
-        bound_calls=200_000,
-        exact_states=50_000,
+        bound_calls=5_000,
+        exact_states=20_000,
         search=Budget(50_000, 0, 100_000_000),
         passages=32,
         placement=PlacementParams(searchers=2, scouts=50, finalists=1, trials=100),

@@ -18,13 +18,15 @@ from qiskit.transpiler import (
 from tiger.circuits.transpiler.delivery import (
     CircuitQuality,
     DeliveryObjective,
+    are_equal,
+    count_gates,
     count_two_qubit_gates,
     deliver,
     measure,
     rank,
     weigh_depth,
 )
-from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest, Rivals, build_own_preset
+from tiger.circuits.transpiler.preset import PLACED, SAME, SOURCE, KeepBest, Rivals, build_own_preset
 from tiger.circuits.transpiler.source import Source
 from tiger.routing.error_rates import errors_of_target
 
@@ -173,6 +175,59 @@ def test_rivals_of_the_layout_do_not_run_where_another_stage_has_laid_out() -> N
         assert task.run(Made((0, 1), (1, 2)).run(None)).size() == kept
 
 
+@pytest.mark.parametrize(
+    ("theirs", "ours", "best"),
+    [
+        (CHAIN, ((1, 2),), ((1, 2),)),
+        (CHAIN, SOLID, CHAIN),
+        (CHAIN, ((1, 2), (1, 2), (2, 3)), ((1, 2), (1, 2), (2, 3))),
+        (CHAIN, FAILING, FAILING),
+        (FAILING, CHAIN, FAILING),
+    ],
+    ids=["fewer", "more", "fewer in the end", "as many in fewer layers", "as many in more layers"],
+)
+def test_two_circuits_are_compared_by_what_they_end_as(theirs, ours, best) -> None:
+    """Without rivals: by gates after the optimization, then by depth."""
+    assert set(keep_of_two(theirs, ours)) == set(best)
+
+
+def test_qiskits_circuit_is_taken_as_its_later_stages_leave_it() -> None:
+    """Where ours is the one that it begins with."""
+    assert keep_of_two(((2, 3),), ((0, 1),)) == ((0, 1),)
+    assert keep_of_two(((2, 3),), ((0, 1),), same=True) == ((2, 3),)
+
+
+def keep_of_two(theirs, ours, *, same: bool = False):
+    """Return the pairs of the circuit that is kept of Qiskit's and ours, without rivals."""
+    preset = build_own_preset(PassManagerConfig(coupling_map=LINE, basis_gates=["cx", "u"]), 1, 0, "tiger")
+    preset.layout, preset.routing = PassManager(Made(*theirs)), None
+    task = KeepBest(LINE, preset)
+    task.property_set = PropertySet({SAME: same})
+    task.property_set[SOURCE] = Source(circuit_to_dag(QuantumCircuit(4)), PropertySet())
+    found = task.run(Made(*ours).run(None))
+    return tuple(tuple(found.find_bit(qubit).index for qubit in node.qargs) for node in found.topological_op_nodes())
+
+
+def test_circuits_are_equal_in_any_order_of_what_is_apart() -> None:
+    """And not where a gate, its qubits, a parameter, or the order on a wire differs."""
+
+    def make(*gates: tuple[str, list[float], list[int]]):
+        circuit = QuantumCircuit(4)
+        for name, angles, qubits in gates:
+            getattr(circuit, name)(*angles, *qubits)
+        return circuit_to_dag(circuit)
+
+    one = make(("cx", [], [0, 1]), ("rz", [0.5], [1]), ("cx", [], [2, 3]))
+    assert are_equal(one, make(("cx", [], [2, 3]), ("cx", [], [0, 1]), ("rz", [0.5], [1])))
+    for other in (
+        make(("cx", [], [0, 1]), ("rz", [0.25], [1]), ("cx", [], [2, 3])),
+        make(("cx", [], [1, 0]), ("rz", [0.5], [1]), ("cx", [], [2, 3])),
+        make(("rz", [0.5], [1]), ("cx", [], [0, 1]), ("cx", [], [2, 3])),
+        make(("cx", [], [0, 1]), ("rz", [0.5], [1])),
+    ):
+        assert not are_equal(one, other)
+
+
 def test_rank_names_all_measures() -> None:
     """The one that the objective names is first."""
     made = CircuitQuality(gates=3, depth=2, loss=0.5)
@@ -197,12 +252,14 @@ def test_two_qubit_gates_are_counted_into_blocks() -> None:
     circuit.cx(0, 1)
     circuit.barrier(0, 1)
     circuit.swap(1, 2)
+    assert count_gates(circuit_to_dag(circuit)) == 4
     with circuit.if_test((circuit.clbits[0], 1)) as otherwise:
         circuit.cz(0, 1)
         circuit.cz(1, 0)
     with otherwise:
         circuit.cx(0, 1)
     assert count_two_qubit_gates(circuit_to_dag(circuit)) == (7, 6)
+    assert count_gates(circuit_to_dag(circuit)) == 7
 
 
 def test_shallow_rivals_begin_where_qiskits_stages_did() -> None:

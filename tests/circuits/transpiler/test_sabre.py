@@ -136,12 +136,19 @@ def test_bug_qubits_without_gates_stay_where_they_are(device: Target | CouplingM
     assert places == [places[0]] * 12
 
 
+def beside_a_triangle(side: int) -> CouplingMap:
+    """Return a grid, and a triangle for which an odd length alone is no reason to stop."""
+    size = side * side
+    triangle = [[size, size + 1], [size + 1, size + 2], [size, size + 2]]
+    return CouplingMap([*map(list, CouplingMap.from_grid(side, side).get_edges()), *triangle])
+
+
 def test_bug_a_time_limit_holds_for_perfect_layouts() -> None:
     """A ring of odd length fits no grid, which took VF2 and the search of layouts 15 s each to give up."""
     ring = QuantumCircuit(59)
     for a in range(59):
         ring.cx(a, (a + 1) % 59)
-    grid, begun = CouplingMap.from_grid(8, 8), time.process_time()
+    grid, begun = beside_a_triangle(8), time.process_time()
     assert find_vf2_layout(model_of(ring), grid, 3, 0.2) is None
     params = LayoutParams(level=3, time_limit_s=0.2)
     stages = map_circuit(model_of(ring).gate_dag, coupling_of(grid), params).stages
@@ -155,7 +162,7 @@ def test_bug_a_time_limit_holds_for_perfect_layouts_on_many_qubits() -> None:
     ring = QuantumCircuit(1019)
     for a in range(1019):
         ring.cx(a, (a + 1) % 1019)
-    grid = CouplingMap.from_grid(32, 32)
+    grid = beside_a_triangle(32)
     model, coupling = model_of(ring), coupling_of(grid)
     begun = time.process_time()
     assert find_vf2_layout(model, grid, 3, 1.0) is None

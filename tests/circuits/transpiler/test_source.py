@@ -67,3 +67,14 @@ def test_a_copy_is_left_alone_by_passes() -> None:
     assert len(other.dag.op_nodes()) == 4
     assert other.properties["layout"] != source.properties["layout"]
     assert other.properties["original_qubit_indices"]
+
+
+def test_a_copy_shares_operations_that_are_defined_by_circuits() -> None:
+    """Their definitions take long to copy; gates of the library have none that is copied."""
+    circuit = QuantumCircuit(2)
+    circuit.cx(0, 1)
+    circuit.append(circuit.to_gate(), (1, 0))
+    source = Source(circuit_to_dag(circuit), PropertySet())
+    (_, own), (_, other) = (each.dag.op_nodes() for each in (source, source.copy()))
+    assert own.op is other.op
+    assert other.qargs == tuple(source.dag.qubits[::-1])

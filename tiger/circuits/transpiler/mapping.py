@@ -1,6 +1,5 @@
 """The mapping of a Qiskit circuit on a device: model, Qiskit's own answer, search, and the routed circuit."""
 
-import copy
 import logging
 import os
 import time
@@ -25,9 +24,11 @@ from tiger.circuits.transpiler.model import CircuitModel, model_of
 from tiger.circuits.transpiler.panic import catch_panics, may_panic
 from tiger.circuits.transpiler.sabre import find_vf2_layout, route_of, run_sabre, run_sabre_routing
 from tiger.circuits.transpiler.sabre_passes import estimate_layout_s, run_sabre_passes
+from tiger.circuits.transpiler.source import copy_circuit
 from tiger.circuits.transpiler.target import find_faulty_qubits, listed_coupling, map_of, restrict_pairs, working_device
 from tiger.errors import InputError
 from tiger.routing.coupling import Coupling, IndexArray
+from tiger.routing.embedding.embedding import needs_swaps
 from tiger.routing.gate_dag import GateDag
 from tiger.routing.route import Route
 
@@ -48,7 +49,7 @@ class Mapping(NamedTuple):
 
     `coupling` has the pairs of the device that it may use. `perfect` says that the layout is the one without SWAPs that
     Qiskit's VF2 finds best by the error rates of the device, behind which its presets look for no other qubits. `plain`
-    is SABRE's circuit where it is that of Qiskit's own layout stage.
+    is SABRE's circuit where it is that of Qiskit's own layout stage, and `is_plain` says that it is the routed circuit.
     """
 
     emission: Emission
@@ -57,6 +58,7 @@ class Mapping(NamedTuple):
     coupling: Coupling
     perfect: bool = False
     plain: Emission | None = None
+    is_plain: bool = False
 
 
 def find_mapping(
@@ -105,17 +107,21 @@ def _map_on(
     )
     perfect = rated and mapped.route is own[0]
     route = mapped.route if fixed is not None else _settle(mapped.route, model, coupling, device)
-    route, emission = _emit_first(model, (route, *own), coupling, params)
+    if known is not None and own and route is own[0]:
+        emission = known
+    else:
+        route, emission = _emit_first(model, (route, *own), coupling, params)
     mapped = replace(mapped, route=route)
     # Priced routes are compared by their prices, where SABRE's circuit is one.
-    counted = not (_basis_of(params) and own)
+    counted = emission is not known and not (_basis_of(params) and own)
     if known is not None and counted and aim.loss(known.dag) < aim.loss(emission.dag):
         emission = known
     plain = known if known is not None and _is_plain(model, coupling, device, params, fixed) else None
-    if plain is emission:
+    is_plain = plain is emission
+    if is_plain:
         # Later stages write into the circuit that they get.
-        plain = emission._replace(dag=copy.deepcopy(emission.dag))
-    return Mapping(emission, mapped, known, coupling, perfect, plain)
+        plain = emission._replace(dag=copy_circuit(emission.dag))
+    return Mapping(emission, mapped, known, coupling, perfect, plain, is_plain)
 
 
 def tell_failures(mapping: Mapping) -> Mapping:
@@ -225,9 +231,10 @@ def _ask_qiskit(
     working = working_device(device, coupling)
     # Not the coupling map: VF2 looks at the error rates of a Target.
     allowed = restrict_pairs(device, coupling) if working is not device and isinstance(device, Target) else working
-    layout = find_vf2_layout(model, allowed, params.level, params.time_limit_s) if fixed is None else fixed
-    rated = fixed is None and layout is not None and isinstance(device, Target)
-    if layout is None and has_exits(model.dag):
+    searches = fixed is None and not needs_swaps(model.gate_dag, coupling)
+    layout = find_vf2_layout(model, allowed, params.level, params.time_limit_s) if searches else fixed
+    rated = searches and layout is not None and isinstance(device, Target)
+    if layout is None and searches and has_exits(model.dag):
         # Loops that are left early can go nowhere else, at any level and whatever operations the device lists.
         layout = find_vf2_layout(model, map_of(coupling), max(params.level, INCUMBENT_LEVEL), params.time_limit_s)
     route = None if layout is None else route_in_place(model.gate_dag, coupling, layout)

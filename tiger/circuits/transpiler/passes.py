@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tiger.circuits.transpiler.emission import Emission
 
 ANCILLA = "ancilla"
-PLAIN = "tiger_plain"
+PLAIN, SAME = "tiger_plain", "tiger_same"
 
 
 class TigerLayout(AnalysisPass):  # type: ignore[misc]  # Qiskit has no types
@@ -94,7 +94,8 @@ class TigerMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has no t
 
     Sets `layout` with ancillas, `original_qubit_indices`, and `final_layout`, after one that is there; where the layout
     is VF2Layout's, also what that says of it, so that no stage behind looks for better qubits once more; and SABRE's
-    circuit as `PLAIN` where that is the one of Qiskit's own layout stage, which need not run again.
+    circuit as `PLAIN` where that is the one of Qiskit's own layout stage, which need not run again; `SAME` says whether
+    it is returned.
     TranspilerError for gates on more than two qubits and circuits that do not fit.
     """
 
@@ -112,7 +113,7 @@ class TigerMapping(TransformationPass):  # type: ignore[misc]  # Qiskit has no t
             found = tell_failures(find_mapping(dag, self.device, self.params))
         if found.perfect:
             self.property_set["VF2Layout_stop_reason"] = VF2LayoutStopReason.SOLUTION_FOUND
-        self.property_set[PLAIN] = found.plain
+        self.property_set[PLAIN], self.property_set[SAME] = found.plain, found.is_plain
         return set_layout(self.property_set, dag, found.emission)
 
 

@@ -87,9 +87,11 @@ class TigerLayoutPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiskit
             embed = common.generate_embed_passmanager(device)
             return PassManager(SetLayout(given)) if given is None else PassManager(SetLayout(given)) + embed
         params = _params(pass_manager_config, optimization_level)
-        own = _own_stages(pass_manager_config, params)
+        routed_later = params.level >= COMPARING_LEVEL and pass_manager_config.routing_method == NAME
+        # A stage of ours that comes later compares with Qiskit's circuit itself.
+        asks = not routed_later or (params.level >= REWRITING_LEVEL and _trusts_trials(device, params))
+        own = _own_stages(pass_manager_config, params) if asks else None
         stage = _build_layout_stage(device, pass_manager_config, params, own)
-        routed_later = own is not None and pass_manager_config.routing_method == NAME
         return PassManager(KeepSource(SOURCE)) + stage if routed_later else stage + check
 
 
@@ -209,9 +211,7 @@ def _choice(
     barrier = BarrierBeforeFinalMeasurements(BARRIER)
     if config.routing_method == NAME:
         search: list[Task] = [barrier, TigerMapping(device, params)]
-        variants = (
-            _build_variants(device, config, params) if own is not None and _trusts_trials(device, params) else None
-        )
+        variants = None if own is None else _build_variants(device, config, params)
         if own is None or variants is None:
             return search
         trials = TryVariants(device, own, variants.quick)

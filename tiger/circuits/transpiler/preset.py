@@ -30,18 +30,20 @@ from tiger.circuits.transpiler.delivery import (
     NEVER,
     CircuitQuality,
     DeliveryObjective,
-    count_two_qubit_gates,
+    are_equal,
+    count_gates,
     deliver,
     measure,
     rank,
     run_stage,
+    translate,
     weigh_depth,
 )
 from tiger.circuits.transpiler.exits import keeps_exits
 from tiger.circuits.transpiler.faults import SET_ASIDE, is_as_careful, list_faults
 from tiger.circuits.transpiler.lone import build_lone_placement
 from tiger.circuits.transpiler.panic import catch_panics, may_panic
-from tiger.circuits.transpiler.passes import PLAIN, set_layout
+from tiger.circuits.transpiler.passes import PLAIN, SAME, set_layout
 from tiger.circuits.transpiler.quiet import quiet_qiskit
 from tiger.circuits.transpiler.resynthesis import Judge, Trials, VariantStages, map_variants, try_variants
 from tiger.circuits.transpiler.source import Source, remove_layout
@@ -128,7 +130,7 @@ class TryVariants(TransformationPass):  # type: ignore[misc]  # Qiskit has no ty
             return dag
         self.property_set.update(trials.known.mapped.properties)
         # That of a lower level.
-        self.property_set[PLAIN] = None
+        self.property_set[PLAIN] = self.property_set[SAME] = None
         return trials.known.mapped.dag
 
 
@@ -164,10 +166,11 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
     @quiet_qiskit()
     def run(self, dag: DAGCircuit) -> DAGCircuit:
         """Return the circuit that ends best; the given one where others are as good."""
-        source, placed, plain, trials = (self.property_set.pop(key, None) for key in (SOURCE, PLACED, PLAIN, TRIALS))
+        keys = SOURCE, PLACED, PLAIN, TRIALS, SAME
+        source, placed, plain, trials, same = (self.property_set.pop(key, None) for key in keys)
         begin = source if self.rivals.begin == SOURCE else placed
         # Rivals run where routing added gates.
-        if begin is not None and count_two_qubit_gates(dag)[0] <= count_two_qubit_gates(begin.dag)[0]:
+        if begin is not None and count_gates(dag) <= count_gates(begin.dag):
             begin = None
         ours = [Source(dag, self.property_set), *_run_each(self.rivals.stages, begin)]
         # Qiskit's stages write into what they get, which the shallow rivals still have to begin with.
@@ -177,11 +180,14 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
             theirs = None
         aside = theirs is not None and not is_as_careful(theirs.dag, dag, self.device)
         if theirs is not None and aside:
-            fewer = count_two_qubit_gates(theirs.dag)[0] < count_two_qubit_gates(dag)[0]
+            fewer = count_gates(theirs.dag) < count_gates(dag)
             self.property_set[SET_ASIDE] = list_faults(theirs.dag, self.device) if fewer else None
             theirs = None
+        if same and theirs is not None and self._compares_two(ours):
+            # Qiskit's stages may have moved it to other qubits since, where no error rates say which are better.
+            return self._take(theirs)
         # Blocks on the same qubits in another order count as equal, but Qiskit's optimization does not take them alike.
-        if theirs is not None and theirs.dag == dag and not dag.control_flow_op_nodes():
+        if theirs is not None and not dag.control_flow_op_nodes() and are_equal(theirs.dag, dag):
             theirs = ours[0]
         variants = self._map_variants(source, trials, dag, theirs)
         alone = (
@@ -192,14 +198,50 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         )
         if alone and (begin is None or self.objective == "auto" or not self.rivals.shallow):
             return dag
-        best = self._choose(ours, variants, theirs, begin if trials is None or not trials.are_far_apart else None)
-        if best.dag is not dag:
+        if theirs is not None and self._compares_two(ours):
+            return self._take(self._choose_of_two(ours[0], theirs))
+        begin = begin if trials is None or not trials.are_far_apart else None
+        return self._take(self._choose(ours, variants, theirs, begin))
+
+    def _take(self, best: Source) -> DAGCircuit:
+        """Return a circuit, with what is known of it for the stages behind."""
+        if best.properties is not self.property_set:
             said = self.property_set.pop(SET_ASIDE, None)
             self.property_set.clear()
             self.property_set.update(best.properties)
             if said:
                 self.property_set[SET_ASIDE] = said
         return best.dag
+
+    def _compares_two(self, ours: list[Source]) -> bool:
+        """Return whether a circuit of ours and Qiskit's are all that there can be, and gates come first."""
+        alone = len(ours) == 1 and not self.rivals.shallow and self.rivals.variants is None
+        return alone and self.objective == "auto" and self.preset.post_optimization is None
+
+    def _choose_of_two(self, ours: Source, theirs: Source) -> Source:
+        """Return the circuit that ends with fewer gates; only where both have as many the others are counted.
+
+        Where ours has fewer once it is translated it is not optimized here, which takes gates away and adds none.
+        """
+        try:
+            with catch_panics():
+                own = translate(self.preset, ours)
+        except TranspilerError:
+            return theirs
+        try:
+            with catch_panics():
+                other = deliver(self.preset, theirs).dag
+                fewest = count_gates(other)
+                if count_gates(own.dag) < fewest:
+                    return ours
+                end = run_stage(self.preset.optimization, own).dag
+        except TranspilerError:
+            return ours
+        if count_gates(end) != fewest:
+            return ours if count_gates(end) < fewest else theirs
+        errors = _errors_of(self.device)
+        ranks = [rank(measure(each, errors), self.objective) for each in (end, other)]
+        return ours if ranks[0] <= ranks[1] else theirs
 
     def _choose(
         self, ours: list[Source], variants: list[Source], theirs: Source | None, begin: Source | None

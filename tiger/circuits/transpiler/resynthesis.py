@@ -18,7 +18,7 @@ from tiger.circuits.transpiler.delivery import (
     NEVER,
     CircuitQuality,
     DeliveryObjective,
-    count_two_qubit_gates,
+    count_gates,
     rank,
     run_stage,
     weigh_depth,
@@ -117,7 +117,7 @@ def _try(source: Source, quick: PassManager, judge: Judge) -> _Trial:
 def _finish(trial: _Trial, full: PassManager) -> Source | None:
     """Return a circuit mapped in full, as it was mapped quickly where that added no gate."""
     mapped = trial.mapped
-    if mapped is not None and count_two_qubit_gates(mapped.dag)[0] <= count_two_qubit_gates(trial.source.dag)[0]:
+    if mapped is not None and count_gates(mapped.dag) <= count_gates(trial.source.dag):
         return mapped
     return _map(trial.source, full)
 

@@ -3,6 +3,7 @@
 import copy
 from typing import NamedTuple
 
+from qiskit.circuit.library.standard_gates import get_standard_gate_name_mapping
 from qiskit.dagcircuit import DAGCircuit
 from qiskit.passmanager import PropertySet
 from qiskit.transpiler import AnalysisPass, Layout
@@ -21,7 +22,18 @@ class Source(NamedTuple):
             properties["layout"] = properties["layout"].copy()
         if properties["original_qubit_indices"] is not None:
             properties["original_qubit_indices"] = dict(properties["original_qubit_indices"])
-        return Source(copy.deepcopy(self.dag), properties)
+        return Source(copy_circuit(self.dag), properties)
+
+
+def copy_circuit(dag: DAGCircuit) -> DAGCircuit:
+    """Return a copy of a circuit that passes may change; it shares operations that passes replace as a whole. O(gates).
+
+    Copies of their definitions, which may be nested, take several times as long as a transpilation at level 1.
+    """
+    others = dag.count_ops(recurse=False).keys() - get_standard_gate_name_mapping().keys()
+    nodes = dag.op_nodes() if others else ()
+    shared = [node.op for node in nodes if not (node.is_standard_gate() or node.is_control_flow())]
+    return copy.deepcopy(dag, {id(operation): operation for operation in shared})
 
 
 class KeepSource(AnalysisPass):  # type: ignore[misc]  # Qiskit has no types

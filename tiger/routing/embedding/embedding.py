@@ -7,6 +7,7 @@ import numpy as np
 
 from tiger.model.arrays import BoolArray, IntArray
 from tiger.routing.coupling import Coupling, IndexArray
+from tiger.routing.embedding.colours import refuses_colours
 from tiger.routing.embedding.degrees import DegreeWatch, count_by_degree
 from tiger.routing.gate_dag import GateDag, sort_distinct
 from tiger.solvers.matching.monomorphism import Matcher, TargetGraph, matcher_of, search_embeddings
@@ -51,8 +52,15 @@ def search_perfect_layouts(
     if fixed is not None:
         wanted = wanted._replace(fixed=fixed.astype(np.int32))
     embedder, pairs = Embedder(coupling), list_interactions(dag)
-    found = [] if embedder.refuses(pairs) else embedder.embeddings(pairs, params, wanted)
+    refused = embedder.refuses(pairs) or refuses_colours(pairs, coupling)
+    found = [] if refused else embedder.embeddings(pairs, params, wanted)
     return [complete_layout(place, coupling.size) for place in found], embedder.complete
+
+
+def needs_swaps(dag: GateDag, coupling: Coupling) -> bool:
+    """Return whether degrees or two colours show that a circuit needs a SWAP in every layout; False says nothing."""
+    pairs = list_interactions(dag)
+    return Embedder(coupling).refuses(pairs) or refuses_colours(pairs, coupling)
 
 
 def estimate_call_s(dag: GateDag, coupling: Coupling) -> float:

@@ -43,10 +43,15 @@ class PairSets:
         self._known = {0: True}
         self._layouts = list[int]()
 
+    @property
+    def is_spent(self) -> bool:
+        """Return whether no work is left, so that no set is searched any more."""
+        return self._left <= 0
+
     def embeds(self, chosen: int) -> bool:
         """Return whether a layout may make all pairs of a set adjacent; False is proved, True may be undecided."""
         # Without work left no search follows, and sets of a long circuit take kilobytes each to keep.
-        known = self._known.get(chosen, True if self._left <= 0 else None)
+        known = self._known.get(chosen, True if self.is_spent else None)
         if known is None:
             known = self._known[chosen] = any(not chosen & ~layout for layout in self._layouts) or self._search(chosen)
         return known

@@ -54,8 +54,13 @@ def bound_swaps(
     if fixed is not None:
         sets.note_layout(fixed)
         nearest = _count_moves_of_fixed(dag, coupling, fixed)
-    ahead = _count_along(dag, sets.bits, sets, nearest.tolist(), stop)
-    back = _count_along(dag.reverse(), sets.bits[::-1], sets, [0] * len(nearest), stop)
+
+    def ends() -> bool:
+        """Return whether a count ends that searches alone raise."""
+        return sets.is_spent or stop()
+
+    ahead = _count_along(dag, sets.bits, sets, nearest.tolist(), ends if fixed is None else stop)
+    back = _count_along(dag.reverse(), sets.bits[::-1], sets, [0] * len(nearest), ends)
     most = max(ahead.most, back.most, _count_missing(sets.pairs, coupling, fixed))
     return SwapBound(most, np.array(back.end[::-1], np.int64), np.array(back.begin[::-1], np.int64))
 
