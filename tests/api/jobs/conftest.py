@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.api.jobs import pgserver
+from tiger.api.jobs.database import Database
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.settings import JobSettings
 from tiger.api.pool.processes import Workers
@@ -42,6 +43,15 @@ def kind(request: pytest.FixtureRequest) -> str:
 def url(kind: str, request: pytest.FixtureRequest) -> str | None:
     """Return the URL of a database for a module, None for SQLite in the folder of its data."""
     return None if kind == "sqlite" else request.getfixturevalue("postgres").create()
+
+
+@pytest.fixture
+def tables(tmp_path: Path, url: str | None, request: pytest.FixtureRequest) -> Iterator[Database]:
+    """Return a database with empty tables."""
+    database = Database(request.getfixturevalue("postgres").create() if url else f"sqlite:///{tmp_path}/jobs")
+    database.prepare()
+    yield database
+    database.close()
 
 
 @pytest.fixture(scope="module")

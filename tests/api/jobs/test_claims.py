@@ -1,6 +1,6 @@
 """Claims, and the tokens that guard them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
@@ -19,32 +19,23 @@ DONE = Outcome(status="done", report=b"{}")
 
 
 @pytest.fixture
-def database(tmp_path: Path, url: str | None, request: pytest.FixtureRequest) -> Iterator[Database]:
-    """Return a database with empty tables."""
-    database = Database(request.getfixturevalue("postgres").create() if url else f"sqlite:///{tmp_path}/jobs")
-    database.prepare()
-    yield database
-    database.close()
-
-
-@pytest.fixture
-def store(database: Database) -> Store:
+def store(tables: Database) -> Store:
     """Return a store."""
-    return Store(database, 1000)
+    return Store(tables, 1000)
 
 
 @pytest.fixture
-def ann(database: Database) -> Claims:
+def ann(tables: Database) -> Claims:
     """Return the claims of a server that lives."""
-    claims = Claims(database, "ann")
+    claims = Claims(tables, "ann")
     claims.beat()
     return claims
 
 
 @pytest.fixture
-def bob(database: Database) -> Claims:
+def bob(tables: Database) -> Claims:
     """Return the claims of another one."""
-    claims = Claims(database, "bob")
+    claims = Claims(tables, "bob")
     claims.beat()
     return claims
 
@@ -163,11 +154,11 @@ def test_jobs_of_the_living_are_left_alone(ann: Claims, bob: Claims, lease: Leas
     assert ann.touch(lease, None) == "continue"
 
 
-def test_bug_two_threads_say_at_once_that_a_server_lives(database: Database) -> None:
+def test_bug_two_threads_say_at_once_that_a_server_lives(tables: Database) -> None:
     """Readiness does so beside the beats, and a server that was taken for dead has no row yet."""
-    carl = Claims(database, "carl")
+    carl = Claims(tables, "carl")
     with ThreadPoolExecutor(1) as threads:
-        with database.begin() as connection:
+        with tables.begin() as connection:
             connection.execute(sa.insert(SERVERS).values(id="carl", beat_s=1.0))
             beating = threads.submit(carl.beat)
             # It may wait for this transaction, and must not fail at its end.
@@ -232,9 +223,9 @@ def test_the_body_of_an_ended_job_is_not_kept(ann: Claims, bob: Claims, store: S
         store.insert(other)
 
 
-def test_tables_are_made_once(database: Database) -> None:
+def test_tables_are_made_once(tables: Database) -> None:
     """A second start finds them as they are."""
-    database.prepare()
+    tables.prepare()
 
 
 def test_one_owner_may_not_fill_the_queue(tmp_path: Path) -> None:

@@ -1,8 +1,6 @@
 """Whose job is begun next."""
 
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -18,18 +16,9 @@ DONE = Outcome(status="done", report=b"{}")
 
 
 @pytest.fixture
-def database(tmp_path: Path, url: str | None, request: pytest.FixtureRequest) -> Iterator[Database]:
-    """Return a database with empty tables."""
-    database = Database(request.getfixturevalue("postgres").create() if url else f"sqlite:///{tmp_path}/jobs")
-    database.prepare()
-    yield database
-    database.close()
-
-
-@pytest.fixture
-def store(database: Database) -> Store:
+def store(tables: Database) -> Store:
     """Return a store that takes many jobs."""
-    return Store(database, 10_000)
+    return Store(tables, 10_000)
 
 
 def submit(store: Store, owner: str, priority: int = 0, rank: int = 10, waited_s: float = 0.0) -> str:
