@@ -18,6 +18,7 @@ from tiger.api.middleware.metrics import Metrics
 from tiger.api.middleware.parameters import refuse_unknown_parameters
 from tiger.api.pool.processes import Workers, prepare
 from tiger.api.routes import answers, requests
+from tiger.api.routes.emission import add_emission
 from tiger.api.routes.entries import ASSIGN, EXPERTS, PLACE, PLAN
 from tiger.api.routes.inline import Inline
 from tiger.api.routes.jobs import JobRoutes
@@ -71,6 +72,7 @@ def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_d
     jobs = JobRoutes(service.jobs, used.max_wait_s, metrics.count_cancelled)
     _add_jobs(app, jobs)
     _add_files(app, jobs)
+    add_emission(app, jobs, service.solving)
     _add_rebalancers(app, RebalancerRoutes(service.solving))
     app.add_api_route("/solvers", service.solvers, summary="List the solvers", responses=answers.document_errors())
     app.add_api_route(

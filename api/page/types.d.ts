@@ -431,6 +431,14 @@ export interface DnnPartitioningNode {
   layerId?: number | string;
 }
 
+/** Describe what the answer of a job can be written for, to be had from `/jobs/{id}/emit/{name}`. */
+export interface EmissionBody {
+  name: string;
+  /** What the file is called. */
+  file: string;
+  media_type: string;
+}
+
 /**
  * Hold the parts of what a map of experts costs, all in one unit, and their sum `total`, which is made small. `load` is
  * the sum over layers of the largest load of a device, `links` what transitions between devices take, and `moves` what
@@ -2085,6 +2093,8 @@ export interface Answers {
   "GET /healthz": HealthBody;
   "GET /jobs": JobsBody;
   "GET /jobs/{job_id}": JobBody;
+  "GET /jobs/{job_id}/emit": EmissionBody[];
+  "GET /jobs/{job_id}/emit/{name}": string;
   "GET /jobs/{job_id}/events": unknown;
   "GET /jobs/{job_id}/files": FileBody[];
   "GET /jobs/{job_id}/files/{name}": unknown;

@@ -19,12 +19,13 @@ from tiger.api.jobs.rebalancer_store import RebalancerStore
 from tiger.api.jobs.rebalancers import DurableRebalancers
 from tiger.api.middleware.problems import problem_of
 from tiger.api.pool.processes import Workers
-from tiger.api.routes.entries import ENTRIES
+from tiger.api.routes.entries import Solve
 from tiger.api.schemas.limits import Limits
 from tiger.api.seams.files import FileInfo, JobDelivery, JobFile, write_files
 from tiger.api.seams.job import ALL_JOBS, Job, JobFilter, JobOrder, Jobs, KeyReusedError, QueueFullError
 from tiger.api.seams.rebalancer import Rebalancers
 from tiger.api.settings import Settings
+from tiger.run.progress import ignore
 
 GRACE_S = 3600.0
 MAX_OPEN = 1000
@@ -193,5 +194,5 @@ def _meets(job: Job, wanted: JobFilter) -> bool:
 
 def deliver(kind: str, body: bytes, limits: Limits) -> JobDelivery:
     """Answer a body as a job, in a worker."""
-    report, drafts = ENTRIES[kind].answer(body, limits)
+    report, drafts = Solve(limits)(kind, body, ignore)
     return JobDelivery(report, write_files(drafts))

@@ -148,7 +148,7 @@ class Client:
         return RemoteJob(self._connection, document if status == ACCEPTED else _finished_job(document), asked.read)
 
     def job(self, job_id: str) -> "RemoteJob[AnyReport]":
-        """Return a job by its id; a plan of it cannot be emitted, as model and cluster are not at hand."""
+        """Return a job by its id; its report is emitted by the service (`RemoteJob.emit`), as the request is there."""
         from tiger.client.reports import read_report
 
         call = Call(method="GET", path=f"jobs/{quote(job_id, safe='')}")
