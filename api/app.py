@@ -27,6 +27,7 @@ from tiger.api.routes.previews import PreviewRoute
 from tiger.api.routes.rebalancers import RebalancerRoutes
 from tiger.api.routes.solving import Bounds, Solving
 from tiger.api.routes.terms import read_terms
+from tiger.api.routes.uploads import add_uploads
 from tiger.api.schemas.catalogue import HealthBody, SolverBody, SolversBody, TopologiesBody, TopologyBody
 from tiger.api.schemas.jobs import JobBody, JobsBody
 from tiger.api.schemas.rebalancers import DecisionBody, RebalancerBody
@@ -73,6 +74,7 @@ def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_d
     _add_jobs(app, jobs)
     _add_files(app, jobs)
     add_emission(app, jobs, service.solving)
+    add_uploads(app, service.jobs, used.max_upload_bytes)
     _add_rebalancers(app, RebalancerRoutes(service.solving))
     app.add_api_route("/solvers", service.solvers, summary="List the solvers", responses=answers.document_errors())
     app.add_api_route(

@@ -23,12 +23,15 @@ from tiger.api.jobs.rebalancers import DurableRebalancers
 from tiger.api.jobs.server import claim_name
 from tiger.api.jobs.settings import JobSettings
 from tiger.api.jobs.store import Store
+from tiger.api.jobs.upload_store import UploadStore
+from tiger.api.jobs.uploads import DurableUploads
 from tiger.api.jobs.watchers import Watchers
 from tiger.api.jobs.worker_context import Answer, Parts, WorkerContext
 from tiger.api.pool.processes import Workers
 from tiger.api.seams.files import FileInfo, JobFile
 from tiger.api.seams.job import ALL_JOBS, DatabaseDownError, Job, JobFilter, JobOrder
 from tiger.api.seams.rebalancer import Rebalancers
+from tiger.api.seams.upload import Uploads
 
 # Statements that wait for the database at the same time: those of requests, and those of runs and maintenance, which
 # must not stand in line behind a burst of requests: beside 300 clients ten jobs a second end instead of two.
@@ -40,9 +43,10 @@ LOG = structlog.get_logger()
 
 
 class DurableJobs:
-    """Keep jobs in a database and have them done by workers, and rebalancers beside them: a Jobs."""
+    """Keep jobs in a database and have them done by workers, and rebalancers and uploads beside them: a Jobs."""
 
     rebalancers: Rebalancers
+    uploads: Uploads
 
     def __init__(self, settings: JobSettings, workers: Workers, solve: Solve) -> None:
         self.settings, self.workers, self.solve = settings, workers, solve
@@ -57,11 +61,14 @@ class DurableJobs:
         keep_s = self.settings.keep_days * DAY_S
         rebalancers = RebalancerStore(self._database, self.settings.max_rebalancers, keep_s)
         self.rebalancers = DurableRebalancers(rebalancers, self._query)
+        uploads = UploadStore(self._database, keep_s)
+        self.uploads = DurableUploads(uploads, self._query, lambda: self._maintenance.tidy_soon())
         self._threads = ThreadPoolExecutor(REQUEST_THREADS, thread_name_prefix="tiger-requests")
         claims = Claims(self._database, self._server.name)
         self._context = WorkerContext(
             settings=self.settings,
             claims=claims,
+            uploads=uploads,
             workers=self.workers,
             ipc_server=IpcServer(),
             solve=self.solve,

@@ -57,11 +57,12 @@ class Maintenance:
         self.context.claims.release_silent(self._heartbeats.list_silent())
 
     def tidy(self) -> None:
-        """Delete old jobs and rebalancers, and give the room of all that is deleted back to the disk."""
+        """Delete old jobs, rebalancers and uploads, and give the room of all that is deleted back to the disk."""
         while old := self.store.list_expired(self.context.settings.keep_days * DAY_S, BATCH):
             self.store.delete(old)
-        while self.rebalancers.delete_expired():
-            pass
+        for delete_expired in (self.rebalancers.delete_expired, self.context.uploads.delete_expired):
+            while delete_expired():
+                pass
         while self.store.database.shrink():
             pass
 

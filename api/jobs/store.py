@@ -13,12 +13,13 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
 from tiger.api.jobs.claims import delete_bodies
+from tiger.api.jobs.cursors import read_cursor, write_cursor
 from tiger.api.jobs.database import Database, read_clock
 from tiger.api.jobs.migrations import BODIES, FILES, JOBS
+from tiger.api.jobs.upload_store import release_uploads, use_uploads
 from tiger.api.seams.files import FileInfo, JobFile
 from tiger.api.seams.job import (
     ALL_JOBS,
-    CURSOR,
     ENDED,
     DiskFullError,
     Job,
@@ -28,7 +29,6 @@ from tiger.api.seams.job import (
     KeyReusedError,
     QueueFullError,
 )
-from tiger.errors import InputError
 
 # Ids in one statement; SQLite takes at least 999 parameters.
 BATCH = 500
@@ -47,7 +47,10 @@ class Store:
     max_queued: int
 
     def insert(self, work: JobOrder) -> tuple[Job, bool]:
-        """Keep a job and return it, and whether it is new; raise KeyReusedError, QueueFullError or DiskFullError."""
+        """Keep a job and return it, and whether it is new; raise KeyReusedError, QueueFullError or DiskFullError.
+
+        Raises InputError of `upload` where one that it refers to has been deleted.
+        """
         try:
             return self._keep(work)
         except DiskFullError:
@@ -112,11 +115,11 @@ class Store:
             _select().where(JOBS.c.owner == owner, *_meets(wanted)).order_by(JOBS.c.created_s.desc(), JOBS.c.id.desc())
         )
         if after is not None:
-            query = query.where(sa.tuple_(JOBS.c.created_s, JOBS.c.id) < _read_cursor(after))
+            query = query.where(sa.tuple_(JOBS.c.created_s, JOBS.c.id) < read_cursor(after))
         with self.database.read() as connection:
             rows = connection.execute(query.limit(limit + 1)).all()
         jobs = tuple(_job(row) for row in rows[:limit])
-        return jobs, f"{jobs[-1].created_s:.6f}-{jobs[-1].id}" if len(rows) > limit else None
+        return jobs, write_cursor(jobs[-1].created_s, jobs[-1].id) if len(rows) > limit else None
 
     def cancel(self, job_id: str, owner: str) -> Job | None:
         """Cancel a job that waits, mark one that runs, and return it."""
@@ -145,6 +148,7 @@ class Store:
             gone = connection.execute(ended).rowcount == 1
             if gone:
                 connection.execute(sa.delete(FILES).where(FILES.c.id == job_id))
+                release_uploads(connection, [job_id])
                 delete_bodies(connection, [job_id])
         return gone
 
@@ -163,6 +167,7 @@ class Store:
         """Forget ended jobs, with their files, which no other job has."""
         with self.database.begin() as connection:
             connection.execute(sa.delete(FILES).where(FILES.c.id.in_(ids)))
+            release_uploads(connection, ids)
             connection.execute(sa.delete(JOBS).where(JOBS.c.id.in_(ids), JOBS.c.status.in_(ENDED)))
 
     def _insert(self, connection: Connection, work: JobOrder, digest: str) -> Job:
@@ -182,6 +187,7 @@ class Store:
         row = row.values(status="queued", created_s=created_s)
         connection.execute(row.values(token=0, attempts=0, cancelled=0))
         connection.execute(sa.insert(BODIES).values(id=job_id, body=work.body))
+        use_uploads(connection, job_id, work.owner, work.uploads)
         return Job(id=job_id, owner=work.owner, kind=work.kind, status="queued", created_s=created_s, terms=work.terms)
 
 
@@ -250,11 +256,3 @@ def _job(row: JobRow) -> Job:
     if fields.get("report") is not None:
         fields["report"] = bytes(cast(bytes, fields["report"]))
     return Job(**fields, terms=terms)
-
-
-def _read_cursor(cursor: str) -> sa.Tuple:
-    """Return the place in the list that a cursor states."""
-    match = CURSOR.fullmatch(cursor)
-    if match is None:
-        raise InputError("after", "expected the cursor of a page")
-    return sa.tuple_(sa.literal(float(match[1]), sa.Double), sa.literal(match[2]))

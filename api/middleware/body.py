@@ -50,14 +50,14 @@ class Bodies:
                         raise self._too_large()
                     if self.held > self.most:
                         detail = "expected room for this body, but too many others are under way; ask again later"
-                        raise _refuse_unread(HTTPStatus.TOO_MANY_REQUESTS, detail)
+                        raise refuse_unread(HTTPStatus.TOO_MANY_REQUESTS, detail)
         except TimeoutError:
-            raise _refuse_unread(HTTPStatus.REQUEST_TIMEOUT, f"expected the whole body within {READ_S:g} s") from None
+            raise refuse_unread(HTTPStatus.REQUEST_TIMEOUT, f"expected the whole body within {READ_S:g} s") from None
 
     def _too_large(self) -> RefusedError:
         """Return the refusal of a body over the limit."""
         detail = f"expected a body of at most {self.limit} bytes, got a larger one"
-        return _refuse_unread(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail)
+        return refuse_unread(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail)
 
 
 def _check_type(kind: str) -> None:
@@ -75,7 +75,7 @@ def _check_coding(coding: str) -> None:
         raise RefusedError(Problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, detail, headers={"Accept-Encoding": "identity"}))
 
 
-def _refuse_unread(status: HTTPStatus, detail: str) -> RefusedError:
+def refuse_unread(status: HTTPStatus, detail: str) -> RefusedError:
     """Return the refusal of a body whose rest is not read, so that the connection ends."""
     again = {"Retry-After": "5"} if status == HTTPStatus.TOO_MANY_REQUESTS else {}
     return RefusedError(Problem(status, detail, headers={"Connection": "close"} | again))

@@ -12,7 +12,7 @@ Responses = dict[int | str, dict[str, object]]
 REFUSED = {
     400: f"The body is not strict JSON in UTF-8, or the {NAME} is malformed.",
     401: "The service has keys, and the request came without a good one.",
-    404: "There is no such job, file or rebalancer: it never was, is forgotten, or is somebody else's.",
+    404: "There is no such job, file, upload or rebalancer: it never was, is forgotten, or is somebody else's.",
     405: "The route does not know the method.",
     408: "The body did not come in time.",
     409: "The job was cancelled while this request waited for it, or is to be purged or written and goes on, or "
@@ -36,7 +36,7 @@ def _header(description: str, example: str) -> dict[str, object]:
     return {"description": description, "schema": {"type": "string"}, "example": example}
 
 
-LOCATION = {"Location": _header("Where the job or the rebalancer is.", "/jobs/a4c6f1de")}
+LOCATION = {"Location": _header("Where the job, the upload or the rebalancer is.", "/jobs/a4c6f1de")}
 RETRY = {"Retry-After": _header("Seconds until asking again makes sense.", "1")}
 APPLIED = {"Preference-Applied": _header("The preferences that were followed.", "wait=10")}
 CHALLENGE = {"WWW-Authenticate": _header("How to send a key.", "Bearer")}
@@ -117,6 +117,33 @@ EMITTED: Responses = document_errors(404, 409, 410) | {
             "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
         },
     }
+}
+UPLOAD_SHOWN = {"application/json": {"schema": {"$ref": "#/components/schemas/UploadBody"}}}
+UPLOADED: Responses = document_errors(400, 408, 413, 415) | {
+    200: {"description": "The upload was there already.", "headers": LOCATION, "content": UPLOAD_SHOWN},
+    201: {"headers": LOCATION},
+}
+CONTENT: Responses = document_errors(404) | {
+    200: {"description": "The text of the file.", "content": {"text/plain": {"schema": TEXT}}}
+}
+UPLOAD: dict[str, object] = {
+    "requestBody": {
+        "required": True,
+        "description": "The file, a text in UTF-8.",
+        "content": {
+            "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
+            "text/csv": {"schema": TEXT, "examples": {"ranks": {"value": ",r0,r1,r2\nr0,0,8,0\nr1,8,0,1\nr2,0,1,0\n"}}},
+            "text/plain": {"schema": TEXT},
+        },
+    },
+    "parameters": [
+        {
+            "name": "Content-Encoding",
+            "in": "header",
+            "description": "gzip where the body is compressed so.",
+            "schema": {"type": "string", "enum": ["gzip", "identity"]},
+        }
+    ],
 }
 PREVIEWED: Responses = document_errors(400, 408, 413, 415)
 BEGUN: Responses = document_errors(400, 408, 413, 415) | {201: {"headers": LOCATION}}

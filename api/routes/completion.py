@@ -1,5 +1,6 @@
 """Reports that came as JSON, made into those that a local run returns by the requests that they answer."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -11,6 +12,8 @@ from tiger.api.routes.entries import ENTRIES, Entry
 from tiger.api.schemas.assignment import AssignRequest
 from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.placement import PlaceRequest, PlanRequest
+from tiger.api.schemas.uploads import put_texts
+from tiger.api.seams.upload import NO_UPLOADS, UploadText
 from tiger.errors import InputError
 from tiger.mapping.attachment import FIELD, attach_problem
 from tiger.placement.entry.report import PlacementReport
@@ -34,13 +37,16 @@ KINDS = {
 OTHER = "expected a report of the request beside it, got one of another"
 
 
-def complete(report: "AnyReport", body: bytes, limits: Limits) -> "AnyReport":
+def complete(
+    report: "AnyReport", body: bytes, limits: Limits, uploads: Mapping[str, UploadText] = NO_UPLOADS
+) -> "AnyReport":
     """Return a report with what no JSON carries, built from the body of its request and not solved again.
 
+    `uploads` are those that the body refers to.
     Reports of circuits and of experts lack nothing that is emitted. Raises InputError of `report` where it is one of
     another request, and InputError as the request itself is refused.
     """
-    request = _read(ENTRIES[KINDS[report.schema]], body)
+    request = _read(ENTRIES[KINDS[report.schema]], body, uploads)
     request.measure(limits)
     match report, request:
         case Report(), AssignRequest():
@@ -54,10 +60,10 @@ def complete(report: "AnyReport", body: bytes, limits: Limits) -> "AnyReport":
     return report
 
 
-def _read(entry: Entry, body: bytes) -> WorkRequest:
+def _read(entry: Entry, body: bytes, uploads: Mapping[str, UploadText]) -> WorkRequest:
     """Return the request of a body; raise InputError of a field below `request`, which an earlier version may allow."""
     try:
-        return entry.read(parse(body))
+        return entry.read(put_texts(body, parse(body), uploads))
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         where = "/".join(map(str, ("request", *fault["loc"])))

@@ -1,5 +1,6 @@
 """The routes of what launchers, training systems and servers of experts read of an ended job, asked for or not."""
 
+import asyncio
 import json
 import re
 from collections.abc import Mapping
@@ -17,11 +18,13 @@ from tiger.api.routes.files import MEDIA_TYPES, REQUEST, TEXT
 from tiger.api.routes.jobs import JobId, JobRoutes
 from tiger.api.routes.owner import owner_of
 from tiger.api.routes.solving import Solving
+from tiger.api.routes.uploads import read_uploads
 from tiger.api.routes.waiting import run_while_connected
 from tiger.api.schemas.jobs import MEDIA_TYPE
 from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.views import EmissionBody
 from tiger.api.seams.job import Job
+from tiger.api.seams.upload import UploadText
 from tiger.expert_maps.maps.formats import FILES as MAPS
 from tiger.launchers.formats import LAUNCHERS
 from tiger.model.wording import describe
@@ -87,8 +90,10 @@ class EmissionRoutes:
         if asked is None or job.report is None:
             detail = "The request of this job is not kept, so that its answer cannot be written; send it again."
             raise RefusedError(Problem(HTTPStatus.GONE, detail))
-        work = partial(write, name, job.report)
-        answered = self.inline.answer_in_time(work, asked.unpack(), EMIT_S, "a text that can be written")
+        body = await asyncio.to_thread(asked.unpack)
+        uploads = await read_uploads(self.jobs.jobs, body, job.owner)
+        work = partial(write, name, job.report, uploads)
+        answered = self.inline.answer_in_time(work, body, EMIT_S, "a text that can be written")
         found = await run_while_connected(request, answered)
         disposition = {"Content-Disposition": f'attachment; filename="{formats[name]}"'}
         return Response(found.content, headers=disposition, media_type=_type_of(formats[name]))
@@ -102,15 +107,15 @@ class EmissionRoutes:
         return job
 
 
-def write(name: str, report: bytes, body: bytes, limits: Limits) -> Emitted:
+def write(name: str, report: bytes, uploads: Mapping[str, UploadText], body: bytes, limits: Limits) -> Emitted:
     """Return a report as a system of a name reads it, in a worker; raise InputError where it cannot be written for it.
 
-    `body` is the request that it answers.
+    `body` is the request that it answers, and `uploads` are those that it refers to.
     """
     stated = json.loads(report)
     use = next(use for use in list_uses() if use.schema == stated["schema"])
     found = cast("type[Report]", use.report.load()).from_dict(stated)
-    content: str | bytes = cast("Report", complete(found, body, limits)).emit(name)
+    content: str | bytes = cast("Report", complete(found, body, limits, uploads)).emit(name)
     return Emitted(content.encode() if isinstance(content, str) else content)
 
 

@@ -1,9 +1,13 @@
 """The route of previews: what a request states as a picture, answered at once."""
 
+from functools import partial
+
 from fastapi import Request, Response
 
 from tiger.api.routes import views
+from tiger.api.routes.owner import owner_of
 from tiger.api.routes.solving import Solving
+from tiger.api.routes.uploads import name_uploads, read_uploads
 from tiger.api.routes.waiting import run_while_connected
 from tiger.api.schemas.jobs import MEDIA_TYPE
 
@@ -17,6 +21,7 @@ class PreviewRoute:
 
     def __init__(self, solving: Solving) -> None:
         self.bodies, self.checks, self.inline = solving.bodies, solving.checks, solving.inline
+        self._jobs = solving.jobs
 
     async def preview(self, request: Request) -> Response:
         """Show what a request states before it is solved: tasks, hardware, a circuit, a model or a cluster.
@@ -25,6 +30,9 @@ class PreviewRoute:
         by groups of their vertices. Nothing is kept.
         """
         async with self.bodies.read(request) as body:
-            await run_while_connected(request, self.checks.check(views.check, body))
-            work = self.inline.answer_in_time(views.preview, body, PREVIEW_S, "what can be shown")
+            owner = owner_of(request)
+            check = partial(views.check, uploads=await name_uploads(self._jobs, body, owner))
+            await run_while_connected(request, self.checks.check(check, body))
+            preview = partial(views.preview, uploads=await read_uploads(self._jobs, body, owner))
+            work = self.inline.answer_in_time(preview, body, PREVIEW_S, "what can be shown")
             return Response(await run_while_connected(request, work), media_type=MEDIA_TYPE)

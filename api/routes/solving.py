@@ -18,6 +18,7 @@ from tiger.api.routes.entries import Entry, report_on
 from tiger.api.routes.inline import Inline
 from tiger.api.routes.owner import owner_of
 from tiger.api.routes.prefer import Preference, applied_header, preference
+from tiger.api.routes.uploads import name_uploads
 from tiger.api.routes.waiting import run_while_connected, wait_until_ended
 from tiger.api.schemas.jobs import MEDIA_TYPE, encode_with_report, location
 from tiger.api.seams.job import USUAL_TERMS, Job, JobOrder, Jobs, JobTerms
@@ -54,8 +55,11 @@ class Solving:
         key = idempotency.key_of(request.headers.getlist(idempotency.NAME))
         prefer = preference(request.headers.getlist("prefer"), self.bounds.max_wait_s)
         deadline = asyncio.get_running_loop().time() + prefer.patience_s
-        work = await run_while_connected(request, self.checks.check(entry.check, body))
-        small = work is not None and is_small(work)
+        owner = owner_of(request)
+        uploads = await name_uploads(self.jobs, body, owner)
+        work = await run_while_connected(request, self.checks.check(partial(entry.check, uploads=uploads), body))
+        # The texts of uploads are with the database, and read when the job runs.
+        small = work is not None and not uploads and is_small(work)
         as_job = prefer.at_once or key is not None or terms != USUAL_TERMS
         inline_s = 0.0 if as_job else min(prefer.patience_s, INLINE_S)
         if inline_s and small:
@@ -67,11 +71,12 @@ class Solving:
         job = JobOrder(
             kind=entry.kind,
             body=body,
-            owner=owner_of(request),
+            owner=owner,
             key=key,
             rank=awaited if prefer.patience_s else DEFERRED,
             request_id=getattr(request.state, "request_id", None),
             terms=terms,
+            uploads=tuple(uploads),
         )
         return _answer(await self._store(request, job, deadline), prefer)
 

@@ -7,11 +7,12 @@ from typing import Literal, Protocol
 
 from tiger.api.seams.files import FileInfo, JobFile
 from tiger.api.seams.rebalancer import Rebalancers
+from tiger.api.seams.upload import Uploads
 
 Kind = Literal["assign", "place", "plan", "experts"]
 Status = Literal["queued", "running", "done", "failed", "cancelled"]
-# Where a page of jobs ends: the time and the id of its last one.
-CURSOR = re.compile(r"^([0-9]{1,12}(?:\.[0-9]{1,12})?)-([0-9a-f]{32})$")
+# Where a page of jobs or uploads ends: the time and the id of its last one.
+CURSOR = re.compile(r"^([0-9]{1,12}(?:\.[0-9]{1,12})?)-([0-9a-f]{32}|[0-9a-f]{64})$")
 # A tag of a job.
 TAG = re.compile(r"[A-Za-z0-9._:/-]{1,64}")
 ENDED: tuple[Status, ...] = ("done", "failed", "cancelled")
@@ -64,7 +65,7 @@ class JobOrder:
     Among jobs of one priority of their owners the least `rank` goes first.
 
     `key` is the Idempotency-Key: the same key of the same owner with the same body is the same job. `request_id` is the
-    number of the request, by which the log can be searched.
+    number of the request, by which the log can be searched. `uploads` are the ids of those that the body refers to.
     """
 
     kind: Kind
@@ -74,6 +75,7 @@ class JobOrder:
     rank: int = 10
     request_id: str | None = None
     terms: JobTerms = USUAL_TERMS
+    uploads: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +116,10 @@ class Jobs(Protocol):
     @property
     def rebalancers(self) -> Rebalancers:
         """Return what stores rebalancers beside the jobs, once it has started."""
+
+    @property
+    def uploads(self) -> Uploads:
+        """Return what stores uploads beside the jobs, once it has started."""
 
     async def start(self) -> None:
         """Open the store, take up what was left, and begin to work."""

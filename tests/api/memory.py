@@ -7,7 +7,7 @@ import math
 import tempfile
 import time
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
@@ -17,6 +17,8 @@ from tiger.api.jobs.database import Database
 from tiger.api.jobs.maintenance import DAY_S
 from tiger.api.jobs.rebalancer_store import RebalancerStore
 from tiger.api.jobs.rebalancers import DurableRebalancers
+from tiger.api.jobs.upload_store import UploadStore
+from tiger.api.jobs.uploads import DurableUploads
 from tiger.api.middleware.problems import problem_of
 from tiger.api.pool.processes import Workers
 from tiger.api.routes.entries import Solve
@@ -24,6 +26,7 @@ from tiger.api.schemas.limits import Limits
 from tiger.api.seams.files import FileInfo, JobDelivery, JobFile, write_files
 from tiger.api.seams.job import ALL_JOBS, Job, JobFilter, JobOrder, Jobs, KeyReusedError, QueueFullError
 from tiger.api.seams.rebalancer import Rebalancers
+from tiger.api.seams.upload import NO_UPLOADS, Uploads, UploadText
 from tiger.api.settings import Settings
 from tiger.run.progress import ignore
 
@@ -49,13 +52,23 @@ class MemoryJobs:
         self._files_of_rows = ExitStack()
 
     @cached_property
-    def rebalancers(self) -> Rebalancers:
-        """Keep rebalancers in a file that goes with this, as their steps are statements of a database."""
+    def _database(self) -> Database:
+        """Keep rows in a file that goes with this, as what is done with them are statements of a database."""
         folder = self._files_of_rows.enter_context(tempfile.TemporaryDirectory())
         database = Database(f"sqlite:///{folder}/rows", 0)
         self._files_of_rows.callback(database.close)
         database.prepare()
-        return DurableRebalancers(RebalancerStore(database, self.most, DAY_S), asyncio.to_thread)
+        return database
+
+    @cached_property
+    def rebalancers(self) -> Rebalancers:
+        """Keep rebalancers."""
+        return DurableRebalancers(RebalancerStore(self._database, self.most, DAY_S), asyncio.to_thread)
+
+    @cached_property
+    def uploads(self) -> Uploads:
+        """Keep uploads; what jobs use them is not noted."""
+        return DurableUploads(UploadStore(self._database, DAY_S), asyncio.to_thread)
 
     async def start(self) -> None:
         """Begin to work."""
@@ -165,7 +178,8 @@ class MemoryJobs:
         await self._set(job)
         try:
             timeout_s = self.limits.max_time_s + GRACE_S
-            found = await self.workers.run(timeout_s, deliver, work.kind, work.body, self.limits)
+            uploads = await self.uploads.read(work.uploads, work.owner) if work.uploads else NO_UPLOADS
+            found = await self.workers.run(timeout_s, deliver, work.kind, work.body, self.limits, uploads)
         except Exception as error:  # noqa: BLE001 (whatever it is, the job fails of it)
             problem = json.loads(bytes(problem_of(error).response().body))
             await self._set(replace(job, status="failed", ended_s=time.time(), problem=problem))
@@ -192,7 +206,7 @@ def _meets(job: Job, wanted: JobFilter) -> bool:
     return status and kind and since_s <= job.created_s < until_s
 
 
-def deliver(kind: str, body: bytes, limits: Limits) -> JobDelivery:
+def deliver(kind: str, body: bytes, limits: Limits, uploads: Mapping[str, UploadText]) -> JobDelivery:
     """Answer a body as a job, in a worker."""
-    report, drafts = Solve(limits)(kind, body, ignore)
+    report, drafts = Solve(limits)(kind, body, ignore, uploads)
     return JobDelivery(report, write_files(drafts))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tiger.client.job import RemoteJob
     from tiger.client.rebalancer import RemoteRebalancer
     from tiger.client.requests import Asked, assignment, circuit_layout, expert_placement, placement, planning
+    from tiger.client.uploads import RemoteUpload
     from tiger.errors import InputError
 
 _HOMES = {
@@ -29,6 +30,7 @@ _HOMES = {
     "Patience": "tiger.client.connection",
     "RemoteJob": "tiger.client.job",
     "RemoteRebalancer": "tiger.client.rebalancer",
+    "RemoteUpload": "tiger.client.uploads",
     "ServiceError": "tiger.client.errors",
     "assignment": "tiger.client.requests",
     "circuit_layout": "tiger.client.requests",
@@ -45,6 +47,7 @@ __all__ = [
     "Patience",
     "RemoteJob",
     "RemoteRebalancer",
+    "RemoteUpload",
     "ServiceError",
     "assignment",
     "circuit_layout",

@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from tiger.client.rebalancer import RemoteRebalancer
     from tiger.client.reports import AnyReport
     from tiger.client.requests import Asked
+    from tiger.client.uploads import RemoteUpload
     from tiger.expert_maps.report import ExpertReport
     from tiger.placement.entry.report import PlacementReport
     from tiger.planning.report import PlanReport
@@ -146,6 +148,29 @@ class Client:
             Call(method="POST", path=asked.path, headers=headers, body=asked.body)
         )
         return RemoteJob(self._connection, document if status == ACCEPTED else _finished_job(document), asked.read)
+
+    def upload(self, path: Path | str) -> "RemoteUpload":
+        """Have the service keep a file of text for several requests, and return what stands in place of its path.
+
+        Requests for mappings, placements and plans refer to it then, so that it may be larger than a body; the same
+        file is kept once. Raises InputError of `path` for a file that cannot be read, and `InputError` or ServiceError
+        for one that the service does not take.
+        """
+        from tiger.client.uploads import upload_file
+
+        return upload_file(self._connection, Path(path))
+
+    def uploads(self) -> "Iterator[Document]":
+        """Yield what the service says of each upload of this key, the newest first: `id`, `name`, `bytes`, .."""
+        from tiger.client.uploads import list_uploads
+
+        return list_uploads(self._connection)
+
+    def delete_upload(self, upload_id: str) -> None:
+        """Have the service forget an upload; raise ServiceError (409) where a job that uses it has not ended."""
+        from tiger.client.uploads import delete_upload
+
+        delete_upload(self._connection, upload_id)
 
     def job(self, job_id: str) -> "RemoteJob[AnyReport]":
         """Return a job by its id; its report is emitted by the service (`RemoteJob.emit`), as the request is there."""

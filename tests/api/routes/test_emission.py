@@ -15,6 +15,7 @@ from tiger.api.app import create_app
 from tiger.api.routes.emission import FORMATS, write
 from tiger.api.routes.entries import ENTRIES
 from tiger.api.schemas.limits import Limits
+from tiger.api.seams.upload import NO_UPLOADS
 from tiger.api.settings import Settings
 from tiger.errors import InputError
 
@@ -57,7 +58,7 @@ def emit(report: Any, name: str) -> bytes | str:
 def emit_again(name: str, report: bytes, body: bytes) -> bytes | str:
     """Return what the service writes of a stored report, or why it does not."""
     try:
-        return write(name, report, body, LIMITS).content
+        return write(name, report, NO_UPLOADS, body, LIMITS).content
     except InputError as error:
         return str(error)
 
@@ -128,7 +129,7 @@ def test_ranks_beyond_those_of_files_are_written(monkeypatch: pytest.MonkeyPatch
     """There is no bound but that of tasks."""
     monkeypatch.setattr("tiger.api.routes.files.MAX_RANKS", 2)
     report, body = ask("assign", tasks="ring:4", topology="grid:2", slots=2)
-    assert write("openmpi", report, body, LIMITS).content.count(b"rank ") == 4
+    assert write("openmpi", report, NO_UPLOADS, body, LIMITS).content.count(b"rank ") == 4
 
 
 def test_a_report_goes_with_its_own_request_alone() -> None:
@@ -136,10 +137,10 @@ def test_a_report_goes_with_its_own_request_alone() -> None:
     report, _ = ask("assign", tasks="ring:4", topology="grid:4")
     for other in ({"tasks": "ring:3", "topology": "grid:4"}, {"tasks": "ring:4", "topology": "ring:4", "slots": 9}):
         with pytest.raises(InputError, match="report: expected a mapping"):
-            write("csv", report, json.dumps(other | {"topology": SWITCHED}).encode(), LIMITS)
+            write("csv", report, NO_UPLOADS, json.dumps(other | {"topology": SWITCHED}).encode(), LIMITS)
     placed, _ = ask("place", model=CHAIN, cluster=DEVICES)
     with pytest.raises(InputError, match="report: expected a report of the request beside it"):
-        write("torch", placed, json.dumps({"model": SHAPE, "cluster": DEVICES}).encode(), LIMITS)
+        write("torch", placed, NO_UPLOADS, json.dumps({"model": SHAPE, "cluster": DEVICES}).encode(), LIMITS)
 
 
 def submit(client: TestClient, path: str = "/assign", **fields: object) -> str:
