@@ -95,4 +95,7 @@ def _open(reference: Mapping[str, object], field: str, uploads: Mapping[str, Upl
     if found is None:
         what = "expected the id of an upload that is kept, as POST /uploads answers it"
         raise InputError(f"{field}/upload", f"{what}, got {describe(wanted)}")
-    return {"file": reference.get("file", found.name), "text": found.unpack()}
+    name = reference.get("file", found.name)
+    if not isinstance(name, str):
+        raise InputError(f"{field}/file", f"expected the name of a file, got {describe(name)}")
+    return {"file": name, "text": found.unpack()}

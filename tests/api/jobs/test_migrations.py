@@ -11,7 +11,9 @@ from tiger.api.jobs import migrations
 from tiger.api.jobs.claims import Claims
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.store import Store
+from tiger.api.jobs.upload_store import UploadStore
 from tiger.api.seams.job import USUAL_TERMS, JobFilter, JobOrder
+from tiger.api.seams.upload import NewUpload
 from tiger.errors import InputError
 
 MORE = ("ALTER TABLE tiger_jobs ADD COLUMN more TEXT", "CREATE INDEX tiger_more ON tiger_jobs (more)")
@@ -70,6 +72,21 @@ def test_the_pages_of_an_older_version_are_read_by_their_new_index(
     found, _ = Store(empty, 9).page("", None, 5, JobFilter(statuses=("queued",), kinds=("plan",)))
     assert [job.id for job in found] == [job_id]
     assert found[0].terms == USUAL_TERMS
+
+
+def test_a_database_without_uploads_is_brought_up_to_date(empty: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs of before use none, and later ones may."""
+    before = next(k for k, step in enumerate(migrations.MIGRATIONS) if "tiger_uploads" in step[0])
+    with monkeypatch.context() as older:
+        older.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:before])
+        empty.prepare()
+    job_id = insert_as_before(empty, JobOrder(kind="plan", body=b"{}"))
+    empty.prepare()
+    uploads = UploadStore(empty, 60.0)
+    new = NewUpload(id="a" * 64, owner="", name="a.csv", size=1, packed=b"x")
+    assert uploads.insert(new)[0].jobs == 0
+    job, _ = Store(empty, 9).insert(JobOrder(kind="assign", body=b"{}", uploads=(new.id,)))
+    assert [list(uploads.read_of_job(each)) for each in (job.id, job_id)] == [[new.id], []]
 
 
 def test_a_newer_database_is_refused(empty: Database, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -135,6 +135,10 @@ def test_a_preview_shows_an_upload(client: TestClient) -> None:
 def test_an_unknown_upload_is_pointed_at(client: TestClient, wrong: object) -> None:
     """Whatever is no id, and in whatever field."""
     assert point(send(client, "/assign", tasks={"upload": wrong}, topology="ring:4")) == (422, "#/tasks/upload")
+    upload(client)
+    named = {"upload": ID, "file": wrong}
+    if not isinstance(wrong, str):
+        assert point(send(client, "/assign", tasks=named, topology="ring:4")) == (422, "#/tasks/file")
     nested = {"hosts": {"upload": wrong}, "machine": "dgx:1"}
     assert point(send(client, "/place", model="gpt2", cluster=nested)) == (422, "#/cluster/hosts/upload")
 
