@@ -12,14 +12,14 @@ from tiger.api.middleware.problems import Problem, RefusedError
 from tiger.api.routes.downloads import answer_with_download, answer_with_view
 from tiger.api.routes.events import Streams
 from tiger.api.routes.files import VIEW
-from tiger.api.routes.listing import link_to_next, read_filter
+from tiger.api.routes.listing import After, link_to_next, read_filter
 from tiger.api.routes.owner import owner_of
 from tiger.api.routes.solving import RETRY_AFTER
 from tiger.api.routes.waiting import run_while_connected, wait_until_ended
 from tiger.api.schemas.jobs import MEDIA_TYPE, encode_with_report, location, summary
 from tiger.api.schemas.views import describe_file
 from tiger.api.seams.files import JobFile
-from tiger.api.seams.job import CURSOR, Job, JobFilter, Jobs
+from tiger.api.seams.job import Job, JobFilter, Jobs
 
 # Jobs on a page, at most.
 PAGE = 100
@@ -32,9 +32,6 @@ FileName = Annotated[str, Path(description="The name of a file, as the list of t
 Wait = Annotated[
     float,
     Query(ge=0, allow_inf_nan=False, description="Seconds to wait for the end of the job before answering, bounded."),
-]
-After = Annotated[
-    str | None, Query(pattern=CURSOR.pattern, description="The cursor of a page, as `next` of the one before has it.")
 ]
 Limit = Annotated[int, Query(ge=1, le=PAGE, description="How many jobs a page shows.")]
 Wanted = Annotated[JobFilter, Depends(read_filter)]
@@ -57,7 +54,7 @@ class JobRoutes:
         A job that is submitted meanwhile moves no other to another page, nor does one that is deleted.
         """
         jobs, cursor = await self.jobs.page(owner_of(request), after, limit, wanted)
-        page = {"jobs": [summary(job) for job in jobs], "next": link_to_next(request, cursor, limit)}
+        page = {"jobs": [summary(job) for job in jobs], "next": link_to_next(request, "/jobs", cursor, limit)}
         return Response(json.dumps(page, allow_nan=False), media_type=MEDIA_TYPE)
 
     async def show(self, request: Request, job_id: JobId, wait: Wait = 0.0) -> Response:

@@ -1,4 +1,4 @@
-"""What a list of jobs is narrowed to: the query parameters of `GET /jobs` beside those of its pages."""
+"""What lists show: where a page begins, where the next one is, and what a list of jobs is narrowed to."""
 
 import re
 from datetime import datetime
@@ -9,7 +9,7 @@ from fastapi import Query, Request
 from pydantic import AwareDatetime, BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from tiger.api.seams.job import JobFilter, Kind, Status
+from tiger.api.seams.job import CURSOR, JobFilter, Kind, Status
 
 TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 # What says where in the list a page begins and ends, and not which jobs are in it.
@@ -24,6 +24,9 @@ def _check_time(text: object) -> object:
     return text
 
 
+After = Annotated[
+    str | None, Query(pattern=CURSOR.pattern, description="The cursor of a page, as `next` of the one before has it.")
+]
 Time = Annotated[AwareDatetime, BeforeValidator(_check_time)]
 Statuses = Annotated[list[Status], Query(description="Only jobs that are in this state; repeat it for several.")]
 Kinds = Annotated[
@@ -48,12 +51,12 @@ def read_filter(
     )
 
 
-def link_to_next(request: Request, cursor: str | None, limit: int) -> str | None:
-    """Return where the page after a cursor is, of the same jobs; None where there is no cursor."""
+def link_to_next(request: Request, path: str, cursor: str | None, limit: int) -> str | None:
+    """Return where the page after a cursor is, of the same list at a path; None where there is no cursor."""
     if cursor is None:
         return None
     kept = [(name, value) for name, value in request.query_params.multi_items() if name not in PLACE]
-    return f"/jobs?{urlencode([*kept, ('after', cursor), ('limit', limit)])}"
+    return f"{path}?{urlencode([*kept, ('after', cursor), ('limit', limit)])}"
 
 
 def _seconds(time: datetime | None) -> float | None:

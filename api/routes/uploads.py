@@ -12,12 +12,13 @@ from tiger.api.middleware.problems import FieldError, Problem, RefusedError
 from tiger.api.routes import answers
 from tiger.api.routes.downloads import answer_with_download
 from tiger.api.routes.files import TEXT
+from tiger.api.routes.listing import After, link_to_next
 from tiger.api.routes.owner import owner_of
 from tiger.api.routes.uploading import Receiver
 from tiger.api.schemas.jobs import MEDIA_TYPE
 from tiger.api.schemas.uploads import UploadBody, UploadsBody, describe_upload, list_references, location
 from tiger.api.seams.files import JobFile
-from tiger.api.seams.job import CURSOR, Jobs
+from tiger.api.seams.job import Jobs
 from tiger.api.seams.upload import NO_UPLOADS, NewUpload, Upload, UploadInUseError, Uploads, UploadText
 
 # Uploads on a page, at most.
@@ -35,9 +36,6 @@ UploadId = Annotated[
 ]
 Name = Annotated[
     str, Query(min_length=1, description="The name of the file, whose ending says what it is.", examples=["ranks4.csv"])
-]
-After = Annotated[
-    str | None, Query(pattern=CURSOR.pattern, description="The cursor of a page, as `next` of the one before has it.")
 ]
 Limit = Annotated[int, Query(ge=1, le=PAGE, description="How many uploads a page shows.")]
 
@@ -71,7 +69,7 @@ class UploadRoutes:
     async def page(self, request: Request, after: After = None, limit: Limit = PAGE) -> Response:
         """List uploads, the newest first."""
         found, cursor = await self.uploads.page(owner_of(request), after, limit)
-        following = None if cursor is None else f"/uploads?after={cursor}&limit={limit}"
+        following = link_to_next(request, "/uploads", cursor, limit)
         listed = {"uploads": [describe_upload(each) for each in found], "next": following}
         return Response(json.dumps(listed, allow_nan=False), media_type=MEDIA_TYPE)
 

@@ -14,6 +14,8 @@ NAMED, ID = b'"upload"', re.compile(rb'"upload"\s*:\s*"([0-9a-f]{64})"')
 # Fields in which a file may stand, itself or further inside.
 FIELDS = ("tasks", "topology", "node_topology", "model", "cluster", "costs")
 MEMBERS = {"file", "upload"}
+# Values inside each other, in the last of which no file stands any more; that of a machine of some hosts is the fifth.
+DEPTH = 8
 # Uploads that one request may refer to.
 MOST = 16
 
@@ -77,15 +79,15 @@ def put_texts(body: bytes, data: object, uploads: Mapping[str, UploadText]) -> o
     return data | {name: _put(data[name], name, uploads) for name in FIELDS if name in data}
 
 
-def _put(value: object, field: str, uploads: Mapping[str, UploadText]) -> object:
-    """Return a value with the texts of the uploads that it refers to, itself or somewhere inside."""
-    if isinstance(value, list):
-        return [_put(item, f"{field}/{k}", uploads) for k, item in enumerate(value)]
-    if not isinstance(value, dict):
+def _put(value: object, field: str, uploads: Mapping[str, UploadText], depth: int = DEPTH) -> object:
+    """Return a value with the texts of the uploads that it refers to, itself or inside, down to a depth."""
+    if not (depth and isinstance(value, list | dict)):
         return value
+    if isinstance(value, list):
+        return [_put(item, f"{field}/{k}", uploads, depth - 1) for k, item in enumerate(value)]
     if "upload" in value and value.keys() <= MEMBERS:
         return _open(value, field, uploads)
-    return {name: _put(item, f"{field}/{name}", uploads) for name, item in value.items()}
+    return {name: _put(item, f"{field}/{name}", uploads, depth - 1) for name, item in value.items()}
 
 
 def _open(reference: Mapping[str, object], field: str, uploads: Mapping[str, UploadText]) -> Mapping[str, object]:

@@ -154,6 +154,20 @@ def test_limits_hold_for_texts_of_uploads(client: TestClient) -> None:
     assert point(send(client, "/assign", tasks={"upload": bad}, topology="ring:4")) == (422, "#/tasks")
 
 
+def test_bug_what_is_nested_deeply_holds_no_file(client: TestClient) -> None:
+    """It was a failure of the server; a request that names no field for a file is refused as ever."""
+    nested: Any = {"upload": ID}
+    for _ in range(400):
+        nested = [nested]
+    answer = client.post(
+        "/place",
+        content=json.dumps({"model": nested, "cluster": "dgx:1"}),
+        headers={"Content-Type": "application/json"},
+    )
+    assert answer.status_code == 422
+    assert send(client, "/rebalancers", model={"upload": ID}, cluster="dgx:1").status_code == 422
+
+
 def test_more_uploads_than_any_request_needs_are_refused(client: TestClient) -> None:
     """Before they are looked for."""
     inside = [{"topology": {"upload": f"{k:064x}"}} for k in range(17)]
