@@ -58,9 +58,14 @@ class Store:
             self.database.shrink()
         return self._keep(work)
 
+    def is_known(self, work: JobOrder) -> bool:
+        """Return whether there is a job of the key of an order; raise KeyReusedError for another body."""
+        with self.database.read() as connection:
+            return _find_by_key(connection, work, _digest(work)) is not None
+
     def _keep(self, work: JobOrder) -> tuple[Job, bool]:
         """Keep a job, if there is room."""
-        digest = hashlib.sha256(f"{work.kind}\n".encode() + work.body).hexdigest()
+        digest = _digest(work)
         try:
             with self.database.begin() as connection:
                 known = _find_by_key(connection, work, digest)
@@ -189,6 +194,11 @@ class Store:
         connection.execute(sa.insert(BODIES).values(id=job_id, body=work.body))
         use_uploads(connection, job_id, work.owner, work.uploads)
         return Job(id=job_id, owner=work.owner, kind=work.kind, status="queued", created_s=created_s, terms=work.terms)
+
+
+def _digest(work: JobOrder) -> str:
+    """Return what tells the bodies of one key apart."""
+    return hashlib.sha256(f"{work.kind}\n".encode() + work.body).hexdigest()
 
 
 def _batches(ids: list[str]) -> Iterator[list[str]]:

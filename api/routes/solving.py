@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
 
@@ -21,6 +21,7 @@ from tiger.api.routes.prefer import Preference, applied_header, preference
 from tiger.api.routes.uploads import name_uploads
 from tiger.api.routes.waiting import run_while_connected, wait_until_ended
 from tiger.api.schemas.jobs import MEDIA_TYPE, encode_with_report, location
+from tiger.api.schemas.uploads import list_references
 from tiger.api.seams.job import USUAL_TERMS, Job, JobOrder, Jobs, JobTerms
 
 RETRY_AFTER = {"Retry-After": "1"}
@@ -55,9 +56,20 @@ class Solving:
         key = idempotency.key_of(request.headers.getlist(idempotency.NAME))
         prefer = preference(request.headers.getlist("prefer"), self.bounds.max_wait_s)
         deadline = asyncio.get_running_loop().time() + prefer.patience_s
-        owner = owner_of(request)
-        uploads = await name_uploads(self.jobs, body, owner)
-        work = await run_while_connected(request, self.checks.check(partial(entry.check, uploads=uploads), body))
+        uploads = await name_uploads(self.jobs, body, owner_of(request))
+        order = JobOrder(
+            kind=entry.kind,
+            body=body,
+            owner=owner_of(request),
+            key=key,
+            request_id=getattr(request.state, "request_id", None),
+            terms=terms,
+            uploads=tuple(uploads),
+        )
+        work = None
+        # A request that is sent again is the same job also where an upload of it is gone by now.
+        if not (key is not None and list_references(body) and await self.jobs.is_known(order)):
+            work = await run_while_connected(request, self.checks.check(partial(entry.check, uploads=uploads), body))
         # The texts of uploads are with the database, and read when the job runs.
         small = work is not None and not uploads and is_small(work)
         as_job = prefer.at_once or key is not None or terms != USUAL_TERMS
@@ -68,16 +80,7 @@ class Solving:
             if answer is not None:
                 return Response(answer, headers=applied_header(prefer.waited), media_type=MEDIA_TYPE)
         awaited = SMALL if small else AWAITED
-        job = JobOrder(
-            kind=entry.kind,
-            body=body,
-            owner=owner,
-            key=key,
-            rank=awaited if prefer.patience_s else DEFERRED,
-            request_id=getattr(request.state, "request_id", None),
-            terms=terms,
-            uploads=tuple(uploads),
-        )
+        job = replace(order, rank=awaited if prefer.patience_s else DEFERRED)
         return _answer(await self._store(request, job, deadline), prefer)
 
     async def _store(self, request: Request, work: JobOrder, deadline: float) -> Job:

@@ -130,6 +130,9 @@ class Jobs(Protocol):
     async def submit(self, work: JobOrder) -> Job:
         """Store a job and return it; raise KeyReusedError, QueueFullError, DiskFullError or DatabaseDownError."""
 
+    async def is_known(self, work: JobOrder) -> bool:
+        """Return whether there is a job of the key of an order; raise KeyReusedError or DatabaseDownError."""
+
     async def get(self, job_id: str, owner: str) -> Job | None:
         """Return a job with its report; raise DatabaseDownError."""
 

@@ -99,6 +99,10 @@ class MemoryJobs:
         self._queue.put_nowait((work.rank, next(self._number), job.id, work))
         return job
 
+    async def is_known(self, work: JobOrder) -> bool:
+        """Return whether a key is in use."""
+        return (work.owner, work.key) in self._keys
+
     async def get(self, job_id: str, owner: str) -> Job | None:
         """Return a job."""
         job = self._jobs.get(job_id)

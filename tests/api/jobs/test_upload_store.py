@@ -16,7 +16,7 @@ from tiger.api.jobs.disk import DiskSpace
 from tiger.api.jobs.migrations import BODIES, JOB_UPLOADS, JOBS, UPLOAD_TEXTS, UPLOADS
 from tiger.api.jobs.store import Store
 from tiger.api.jobs.upload_store import UploadStore, count_kept_bytes
-from tiger.api.seams.job import DiskFullError, Job, JobOrder
+from tiger.api.seams.job import DiskFullError, Job, JobOrder, KeyReusedError
 from tiger.api.seams.upload import NewUpload, UploadInUseError, UploadText
 from tiger.errors import InputError
 
@@ -166,6 +166,21 @@ def test_a_job_is_not_kept_whose_upload_is_gone(store: UploadStore) -> None:
     with pytest.raises(InputError):
         submit(store, kept, owner="you")
     assert (count(store), Store(store.database, 9).waiting()) == ([1, 1, 0], 0)
+
+
+def test_a_job_is_known_by_its_key(store: UploadStore) -> None:
+    """With the same body, whatever has become of its uploads."""
+    upload, jobs = store.insert(new())[0].id, Store(store.database, 9)
+    order = JobOrder(kind="assign", body=b"{}", owner="me", key="k", uploads=(upload,))
+    assert not jobs.is_known(order)
+    jobs.insert(order)
+    end(store)
+    store.delete(upload, "me")
+    assert jobs.is_known(order)
+    assert not jobs.insert(order)[1]
+    assert not jobs.is_known(replace(order, owner="you"))
+    with pytest.raises(KeyReusedError):
+        jobs.is_known(replace(order, body=b"[]"))
 
 
 def test_an_upload_is_either_deleted_or_used(store: UploadStore) -> None:

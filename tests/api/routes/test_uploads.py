@@ -154,6 +154,19 @@ def test_limits_hold_for_texts_of_uploads(client: TestClient) -> None:
     assert point(send(client, "/assign", tasks={"upload": bad}, topology="ring:4")) == (422, "#/tasks")
 
 
+def test_a_request_that_is_sent_again_is_the_same_job_without_its_upload(client: TestClient) -> None:
+    """With its key; without one it is refused."""
+    upload(client)
+    asked = {"tasks": {"upload": ID}, "topology": "ring:4"}
+    key = {"Idempotency-Key": "again"}
+    first = client.post("/assign", json=asked, headers=key)
+    client.delete(f"/uploads/{ID}")
+    again = client.post("/assign", json=asked, headers=key)
+    assert (first.status_code, again.status_code, again.content) == (200, 200, first.content)
+    assert again.headers["location"] == first.headers["location"]
+    assert point(client.post("/assign", json=asked)) == (422, "#/tasks/upload")
+
+
 def test_bug_what_is_nested_deeply_holds_no_file(client: TestClient) -> None:
     """It was a failure of the server; a request that names no field for a file is refused as ever."""
     nested: Any = {"upload": ID}
