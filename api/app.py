@@ -19,6 +19,7 @@ from tiger.api.middleware.parameters import refuse_unknown_parameters
 from tiger.api.pool.processes import Workers, prepare
 from tiger.api.routes import answers, requests
 from tiger.api.routes.comparisons import ComparisonRoutes, add_comparisons
+from tiger.api.routes.emission import add_emission
 from tiger.api.routes.entries import ASSIGN, EXPERTS, PLACE, PLAN
 from tiger.api.routes.inline import Inline
 from tiger.api.routes.jobs import JobRoutes
@@ -27,6 +28,7 @@ from tiger.api.routes.previews import PreviewRoute
 from tiger.api.routes.rebalancers import RebalancerRoutes
 from tiger.api.routes.solving import Bounds, Solving
 from tiger.api.routes.terms import Terms
+from tiger.api.routes.uploads import add_uploads
 from tiger.api.routes.usage import add_usage
 from tiger.api.routes.webhooks import add_webhooks
 from tiger.api.schemas.catalogue import HealthBody, SolverBody, SolversBody, TopologiesBody, TopologyBody
@@ -72,6 +74,8 @@ def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_d
     jobs = JobRoutes(service.jobs, used.max_wait_s, metrics.count_cancelled)
     _add_jobs(app, jobs)
     _add_files(app, jobs)
+    add_emission(app, jobs, service.solving)
+    add_uploads(app, service.jobs, used.max_upload_bytes)
     _add_rebalancers(app, RebalancerRoutes(service.solving))
     add_usage(app, service.jobs)
     add_webhooks(app, service.jobs)

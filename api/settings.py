@@ -60,7 +60,7 @@ class Settings(BaseSettings):
 
     `data_dir` is where the service keeps its files, and `database_url` its jobs: SQLite in there unless set. With
     `api_keys`, or with those of the accounts in `keys_file`, every request needs one; without, the server listens on
-    loopback alone. `max_*` bound a request: tasks
+    loopback alone. `max_upload_bytes` bound a file that is uploaded, and the other `max_*` a request: tasks
     (also layers, and devices to place them on), edges of any graph, qubits of a circuit and of its device, gates,
     couplers of a device. `max_time_s` (seconds) bounds a solve, `max_wait_s` how long a request may wait for a job.
     `workers` is how many solves run side by side, `max_memory_bytes` what one worker may hold, and `executor` a Dask
@@ -80,6 +80,7 @@ class Settings(BaseSettings):
     api_keys: Annotated[tuple[keys.Key, ...], NoDecode, BeforeValidator(_parse_keys)] = Field(default=(), repr=False)
     keys_file: Annotated[Accounts, NoDecode, BeforeValidator(_read_keys_file)] = Accounts()
     max_body_bytes: int = Field(default=4_194_304, ge=1)
+    max_upload_bytes: int = Field(default=67_108_864, ge=1, le=1_000_000_000)
     max_tasks: int = Field(default=4096, ge=1)
     max_edges: int = Field(default=200_000, ge=1)
     max_qubits: int = Field(default=1200, ge=1)

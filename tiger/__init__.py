@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tiger.api.saved_reports import load_report
     from tiger.circuits.entry.entry import layout
     from tiger.circuits.entry.report import CircuitReport
     from tiger.errors import InputError
@@ -65,6 +66,7 @@ _HOMES = {
     "draw": "tiger.plotting.pictures",
     "experts": "tiger.expert_maps.entry",
     "layout": "tiger.circuits.entry.entry",
+    "load_report": "tiger.api.saved_reports",
     "place": "tiger.placement.entry.place",
     "plan": "tiger.planning.entry",
     "rebalance_experts": "tiger.expert_maps.replicas.tensors",
@@ -100,6 +102,7 @@ __all__ = [
     "draw",
     "experts",
     "layout",
+    "load_report",
     "place",
     "plan",
     "rebalance_experts",

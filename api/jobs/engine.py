@@ -25,6 +25,8 @@ from tiger.api.jobs.rebalancers import DurableRebalancers
 from tiger.api.jobs.server import claim_name
 from tiger.api.jobs.settings import DAY_S, JobSettings
 from tiger.api.jobs.store import Store
+from tiger.api.jobs.upload_store import UploadStore
+from tiger.api.jobs.uploads import DurableUploads
 from tiger.api.jobs.usage import UnwrittenCharges, UsageStore
 from tiger.api.jobs.watchers import Watchers
 from tiger.api.jobs.webhook_store import WebhookStore
@@ -36,6 +38,7 @@ from tiger.api.seams.files import FileInfo, JobFile
 from tiger.api.seams.job import ALL_JOBS, DatabaseDownError, Job, JobFilter, JobOrder
 from tiger.api.seams.quota import Charge, OwnerUsage
 from tiger.api.seams.rebalancer import Rebalancers
+from tiger.api.seams.upload import Uploads
 from tiger.api.seams.webhook import WebhookOutcome, Webhooks
 
 # Statements that wait for the database at the same time: those of requests, and those of runs and maintenance, which
@@ -53,6 +56,7 @@ class DurableJobs:
     rebalancers: Rebalancers
     webhooks: Webhooks
     comparisons: Comparisons
+    uploads: Uploads
 
     def __init__(self, settings: JobSettings, workers: Workers, solve: Solve) -> None:
         self.settings, self.workers, self.solve = settings, workers, solve
@@ -73,11 +77,14 @@ class DurableJobs:
         self.webhooks = DurableWebhooks(self._events, self._query)
         comparisons = ComparisonStore(self._database, self._store.add, keep_s)
         self.comparisons = DurableComparisons(comparisons, self._query, lambda: self._dispatcher.wake())
+        uploads = UploadStore(self._database, keep_s, quotas_of)
+        self.uploads = DurableUploads(uploads, self._query, lambda: self._maintenance.tidy_soon())
         self._threads = ThreadPoolExecutor(REQUEST_THREADS, thread_name_prefix="tiger-requests")
         claims = Claims(self._database, self._server.name, quotas_of)
         self._context = WorkerContext(
             settings=self.settings,
             claims=claims,
+            uploads=uploads,
             workers=self.workers,
             ipc_server=IpcServer(),
             solve=self.solve,
@@ -89,7 +96,7 @@ class DurableJobs:
         await self._context.call(self._open)
         self._dispatcher = Dispatcher(self._context)
         self._dispatcher.start()
-        expiring = (rebalancers, comparisons, self._events)
+        expiring = (rebalancers, comparisons, uploads, self._events)
         self._maintenance = Maintenance(self._context, self._store, self._usage, expiring)
         self._maintenance.start()
         self._sender = WebhookSender(self._context, self._events, self.on_webhook)
@@ -116,6 +123,10 @@ class DurableJobs:
         if new:
             self._dispatcher.wake()
         return job
+
+    async def is_known(self, work: JobOrder) -> bool:
+        """Return whether there is a job of the key of an order; raise KeyReusedError or DatabaseDownError."""
+        return await self._query(self._store.is_known, work)
 
     async def get(self, job_id: str, owner: str) -> Job | None:
         """Return a job with its report; raise DatabaseDownError."""

@@ -8,12 +8,13 @@ import struct
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 
 from tiger.api.pool.meter import read_processor_s
 from tiger.api.seams.files import JobDelivery, Solution, write_files
+from tiger.api.seams.upload import NO_UPLOADS, UploadText
 from tiger.run.deadline import ENDING
 from tiger.run.progress import Progress
 
@@ -25,8 +26,9 @@ PROCESS, PROGRESS, REPORT = b"n", b"p", b"r"
 # What the server sends for a solve to end.
 END = b"e"
 
-# What solves, and reports its progress by the last argument; it ends once tiger.run.deadline.ENDING is set.
-Solve = Callable[[str, bytes, Callable[[Progress], None]], Solution]
+# What solves a body, whose uploads are given by id, and calls another with its progress; it ends once
+# tiger.run.deadline.ENDING is set.
+Solve = Callable[[str, bytes, Callable[[Progress], None], Mapping[str, UploadText]], Solution]
 
 
 @dataclass(slots=True)
@@ -142,7 +144,14 @@ class ProgressSender:
             _send(self._server, PROGRESS, json.dumps(asdict(progress)).encode())
 
 
-def solve_over_ipc(address: str, ticket: str, solve: Solve, kind: str, body: bytes) -> JobDelivery:
+def solve_over_ipc(
+    address: str,
+    ticket: str,
+    solve: Solve,
+    kind: str,
+    body: bytes,
+    uploads: Mapping[str, UploadText] = NO_UPLOADS,
+) -> JobDelivery:
     """Solve in a worker that is connected to its server, and write the files beside the report.
 
     The report is sent before, so that nothing is lost with a worker that comes to grief over a file.
@@ -155,7 +164,7 @@ def solve_over_ipc(address: str, ticket: str, solve: Solve, kind: str, body: byt
         listener = threading.Thread(target=_listen, args=(server,), daemon=True)
         listener.start()
         try:
-            report, drafts = solve(kind, body, ProgressSender(server).send)
+            report, drafts = solve(kind, body, ProgressSender(server).send, uploads)
             _send(server, REPORT, report)
             return JobDelivery(report, write_files(drafts))
         finally:

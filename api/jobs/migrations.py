@@ -105,6 +105,21 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX tiger_comparisons_page ON tiger_comparisons (owner, created_s, id)",
         "CREATE INDEX tiger_comparisons_created ON tiger_comparisons (created_s)",
     ),
+    # Texts stand beside what is known of uploads, as their times of use change.
+    (
+        """CREATE TABLE tiger_uploads (
+            owner TEXT NOT NULL, id VARCHAR(64) NOT NULL, name TEXT NOT NULL, size BIGINT NOT NULL,
+            kept BIGINT NOT NULL, created_s DOUBLE PRECISION NOT NULL, used_s DOUBLE PRECISION NOT NULL,
+            PRIMARY KEY (owner, id))""",
+        "CREATE INDEX tiger_uploads_page ON tiger_uploads (owner, created_s, id)",
+        "CREATE INDEX tiger_uploads_used ON tiger_uploads (used_s)",
+        """CREATE TABLE tiger_upload_texts (
+            owner TEXT NOT NULL, id VARCHAR(64) NOT NULL, packed {bytes} NOT NULL, PRIMARY KEY (owner, id))""",
+        """CREATE TABLE tiger_job_uploads (
+            job_id VARCHAR(32) NOT NULL, owner TEXT NOT NULL, upload_id VARCHAR(64) NOT NULL,
+            PRIMARY KEY (job_id, upload_id))""",
+        "CREATE INDEX tiger_job_uploads_used ON tiger_job_uploads (owner, upload_id)",
+    ),
 )
 
 # Columns as they are now, after the last step.
@@ -157,6 +172,15 @@ COMPARISONS = sa.table(
     *map(sa.column, ("id", "owner", "key", "hash", "kind", "entries")),
     sa.column("created_s", sa.Double),
 )
+# Uploads by their owners and the SHA-256 of their texts, these texts, and which jobs use which of them.
+UPLOADS = sa.table(
+    "tiger_uploads",
+    *map(sa.column, ("owner", "id", "name")),
+    *(sa.column(name, sa.BigInteger) for name in ("size", "kept")),
+    *(sa.column(name, sa.Double) for name in ("created_s", "used_s")),
+)
+UPLOAD_TEXTS = sa.table("tiger_upload_texts", *map(sa.column, ("owner", "id")), sa.column("packed", sa.LargeBinary))
+JOB_UPLOADS = sa.table("tiger_job_uploads", *map(sa.column, ("job_id", "owner", "upload_id")))
 SERVERS = sa.table("tiger_servers", sa.column("id"), sa.column("beat_s", sa.Double))
 
 

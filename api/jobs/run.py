@@ -19,9 +19,11 @@ from tiger.api.middleware import audit
 from tiger.api.middleware.problems import problem_of
 from tiger.api.pool.meter import SPENT
 from tiger.api.pool.processes import SolverLostError
+from tiger.api.schemas.uploads import list_references
 from tiger.api.seams.files import JobDelivery
 from tiger.api.seams.job import DatabaseDownError, Status
 from tiger.api.seams.quota import Charge
+from tiger.api.seams.upload import NO_UPLOADS, UploadText
 from tiger.errors import InputError
 
 # Runs of a job whose worker is lost each time, and runs at all, as servers may be lost for other reasons.
@@ -60,6 +62,7 @@ class Run:
     async def _work(self) -> None:
         """Solve the job."""
         limit_s = _limit_s(self.claim.body, self.context.settings.max_time_s)
+        self.uploads = await self._read_uploads()
         call = self.context.ipc_server.open()
         SPENT.set(partial(self._count, call))
         solving = asyncio.ensure_future(self._start_solve(call, limit_s))
@@ -87,8 +90,14 @@ class Run:
     async def _start_solve(self, call: RunningSolve, limit_s: float) -> JobDelivery:
         """Have a worker solve a job; this is cancelled long before the worker's own timeout, the second guard."""
         context = self.context
-        work = (context.ipc_server.address, call.ticket, context.solve, self.claim.kind, self.claim.body)
+        work = (context.ipc_server.address, call.ticket, context.solve, self.claim.kind, self.claim.body, self.uploads)
         return await context.workers.run(limit_s + KILL_MARGIN_S, solve_over_ipc, *work)
+
+    async def _read_uploads(self) -> Mapping[str, UploadText]:
+        """Return the uploads that the job uses, compressed as they are kept."""
+        if not list_references(self.claim.body):
+            return NO_UPLOADS
+        return await self._retry(self.context.uploads.read_of_job, self.lease.job_id)
 
     async def _supervise(self, solving: "asyncio.Future[JobDelivery]", call: RunningSolve, limit_s: float) -> None:
         """Wait for a solve, ask it to end when it is cancelled or over its limit, and kill it when it does not.

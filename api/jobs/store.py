@@ -15,6 +15,7 @@ from tiger.api.jobs.ends import delete_bodies, settle_ends
 from tiger.api.jobs.migrations import BODIES, FILES, JOBS
 from tiger.api.jobs.rows import find_job, read_job, select_jobs, select_page, write_cursor
 from tiger.api.jobs.turns import find_turn
+from tiger.api.jobs.upload_store import release_uploads, use_uploads
 from tiger.api.jobs.usage import add_kept, count_jobs, delete_kept, require_quotas
 from tiger.api.seams.files import FileInfo, JobFile
 from tiger.api.seams.job import (
@@ -57,6 +58,11 @@ class Store:
             # What was deleted may still take room.
             self.database.shrink()
         return self._keep(work)
+
+    def is_known(self, work: JobOrder) -> bool:
+        """Return whether there is a job of the key of an order; raise KeyReusedError for another body."""
+        with self.database.read() as connection:
+            return _find_by_key(connection, work, _digest(work)) is not None
 
     def _keep(self, work: JobOrder) -> tuple[Job, bool]:
         """Keep a job, if there is room."""
@@ -157,6 +163,7 @@ class Store:
             gone = connection.execute(ended).rowcount == 1
             if gone:
                 connection.execute(sa.delete(FILES).where(FILES.c.id == job_id))
+                release_uploads(connection, [job_id])
                 delete_bodies(connection, [job_id])
                 delete_kept(connection, [job_id])
         return gone
@@ -177,6 +184,7 @@ class Store:
         with self.database.begin() as connection:
             connection.execute(sa.delete(FILES).where(FILES.c.id.in_(ids)))
             delete_kept(connection, ids)
+            release_uploads(connection, ids)
             connection.execute(sa.delete(JOBS).where(JOBS.c.id.in_(ids), JOBS.c.status.in_(ENDED)))
 
     def _insert(self, connection: Connection, work: JobOrder, digest: str) -> Job:
@@ -195,6 +203,7 @@ class Store:
         connection.execute(row.values(token=0, attempts=0, cancelled=0))
         connection.execute(sa.insert(BODIES).values(id=job_id, body=work.body))
         add_kept(connection, job_id, work.owner, len(work.body))
+        use_uploads(connection, job_id, work.owner, work.uploads)
         return Job(id=job_id, owner=work.owner, kind=work.kind, status="queued", created_s=created_s, terms=work.terms)
 
     def _require_room(self, connection: Connection, owner: str) -> None:
@@ -207,6 +216,11 @@ class Store:
         own = quotas.queued_jobs or (math.ceil(self.max_queued / 2) if owner else self.max_queued)
         if (waiting := count_jobs(connection, "queued", owner)) >= own:
             raise QueueFullError("queued_jobs", waiting, own)
+
+
+def _digest(work: JobOrder) -> str:
+    """Return what tells the bodies of one key apart."""
+    return hashlib.sha256(f"{work.kind}\n".encode() + work.body).hexdigest()
 
 
 def _batches(ids: list[str]) -> Iterator[list[str]]:
@@ -249,8 +263,3 @@ def _meets(wanted: JobFilter) -> Iterator[sa.ColumnElement[bool]]:
 def _files_of(job_id: str, owner: str) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
     """Return the conditions for the files of a job of an owner."""
     return FILES.c.id == job_id, sa.exists().where(*_of(job_id, owner))
-
-
-def _digest(work: JobOrder) -> str:
-    """Return what tells the work of one key apart."""
-    return hashlib.sha256(f"{work.kind}\n".encode() + work.body).hexdigest()

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from tiger.api.jobs.database import Database, lock_owner, read_clock
-from tiger.api.jobs.migrations import JOBS, KEPT, USAGE
+from tiger.api.jobs.migrations import JOBS, KEPT, UPLOADS, USAGE
 from tiger.api.jobs.settings import DAY_S
 from tiger.api.seams.quota import AGAIN_S, NO_QUOTAS, Charge, OwnerUsage, QuotaExceededError, Quotas, QuotasOf
 
@@ -124,6 +124,11 @@ def require_quotas(connection: Connection, owner: str, quotas: Quotas, keep_s: f
         return
     lock_owner(connection, owner)
     check_processor(connection, owner, quotas)
+    check_kept(connection, owner, quotas, keep_s)
+
+
+def check_kept(connection: Connection, owner: str, quotas: Quotas, keep_s: float) -> None:
+    """Raise QuotaExceededError where as much is kept of an owner as may be, or more."""
     if quotas.kept_bytes is not None and (kept := sum_kept(connection, owner)) >= quotas.kept_bytes:
         raise QuotaExceededError("kept_bytes", kept, quotas.kept_bytes, _first_expiry_s(connection, owner, keep_s))
 
@@ -163,9 +168,10 @@ def delete_kept(connection: Connection, names: Sequence[object]) -> None:
 
 
 def sum_kept(connection: Connection, owner: str) -> int:
-    """Return the bytes that are kept of an owner."""
-    query = sa.select(sa.func.coalesce(sa.func.sum(KEPT.c.bytes), 0)).where(KEPT.c.owner == owner)
-    return int(connection.execute(query).scalar_one())
+    """Return the bytes that are kept of an owner, uploads included."""
+    columns = (KEPT.c.bytes, KEPT.c.owner), (UPLOADS.c.kept, UPLOADS.c.owner)
+    sums = (sa.select(sa.func.coalesce(sa.func.sum(size), 0)).where(whose == owner) for size, whose in columns)
+    return sum(int(connection.execute(query).scalar_one()) for query in sums)
 
 
 def _first_expiry_s(connection: Connection, owner: str, keep_s: float) -> float:

@@ -9,6 +9,7 @@ from typing import TypeVar, TypeVarTuple
 from tiger.api.jobs.claims import Claims, Lease
 from tiger.api.jobs.ipc import IpcServer, Solve
 from tiger.api.jobs.settings import JobSettings
+from tiger.api.jobs.upload_store import UploadStore
 from tiger.api.jobs.usage import UnwrittenCharges
 from tiger.api.pool.processes import Workers
 
@@ -18,7 +19,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(slots=True, kw_only=True)
 class WorkerContext:
-    """Hold the settings, the rows, the workers, the connections to them, what they solve, and what that has used.
+    """Hold the settings, the rows of jobs and of uploads, the workers and their connections, and what these use.
 
     `threads` wait for the database and for nothing else, so that other work goes on when it hangs.
     `running` has the leases that are claimed and run here, each with the event that asks it to end: by lease and not by
@@ -27,6 +28,7 @@ class WorkerContext:
 
     settings: JobSettings
     claims: Claims
+    uploads: UploadStore
     workers: Workers
     ipc_server: IpcServer
     solve: Solve

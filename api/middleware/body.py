@@ -55,12 +55,12 @@ class Bodies:
                         over = refuse_for_quota(QuotaExceededError("body_bytes", self.held, self.most), detail)
                         raise RefusedError(replace(over, headers={**over.headers, "Connection": "close"}))
         except TimeoutError:
-            raise _refuse_unread(HTTPStatus.REQUEST_TIMEOUT, f"expected the whole body within {READ_S:g} s") from None
+            raise refuse_unread(HTTPStatus.REQUEST_TIMEOUT, f"expected the whole body within {READ_S:g} s") from None
 
     def _too_large(self) -> RefusedError:
         """Return the refusal of a body over the limit."""
         detail = f"expected a body of at most {self.limit} bytes, got a larger one"
-        return _refuse_unread(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail)
+        return refuse_unread(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail)
 
 
 def _check_type(kind: str) -> None:
@@ -78,6 +78,6 @@ def _check_coding(coding: str) -> None:
         raise RefusedError(Problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, detail, headers={"Accept-Encoding": "identity"}))
 
 
-def _refuse_unread(status: HTTPStatus, detail: str) -> RefusedError:
+def refuse_unread(status: HTTPStatus, detail: str) -> RefusedError:
     """Return the refusal of a body whose rest is not read, so that the connection ends."""
     return RefusedError(Problem(status, detail, headers={"Connection": "close"}))

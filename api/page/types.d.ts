@@ -27,14 +27,14 @@ export interface AssignRequest {
    * whose ending says what it is, and its text. A `.ram` file has the rule `levels` unless another is stated. A string
    * is never opened as a file.
    */
-  tasks: string | TaskGraph | FileText;
+  tasks: string | TaskGraph | FileText | UploadReference;
   /**
    * Specification such as `torus:4x4x4` (see `GET /topologies`), or a node-link graph: nodes with `id` and optionally
    * `slots`, `cost` and `memory`, edges with optional `weight` (length) and `bandwidth`, or a file of hardware as
    * `{file, text}`: its name, whose ending says what it is, and its text. A string is never opened as a file. Left out
    * where the tasks are a `.dat` file, which has its own distances, and nowhere else.
    */
-  topology?: string | HardwareGraph | FileText | null;
+  topology?: string | HardwareGraph | FileText | UploadReference | null;
   /**
    * What of a machine as lstopo describes it a task gets and is bound to, all of a host with `host`, where it is not
    * bound; a core without it.
@@ -223,7 +223,7 @@ export interface CircuitRequest {
    * errors from 0 to 1 (faulty), times in seconds. A file of these, or with two qubits on every line, is `{file,
    * text}`. No string is opened as a file.
    */
-  topology: string | [number, number][] | CouplingMap | Target | HardwareGraph | FileText;
+  topology: string | [number, number][] | CouplingMap | Target | HardwareGraph | FileText | UploadReference;
   /** Samples the Ising proposals, see `GET /solvers`. */
   solver?: string;
   /** The same request with the same seed has the same answer. */
@@ -511,6 +511,14 @@ export interface DnnPartitioningNode {
   layerId?: number | string;
 }
 
+/** Describe what the answer of a job can be written for, to be had from `/jobs/{id}/emit/{name}`. */
+export interface EmissionBody {
+  name: string;
+  /** What the file is called. */
+  file: string;
+  media_type: string;
+}
+
 /** Name a job to be compared, or ask for one. */
 export interface EntryRequest {
   /** What the entry is called; the start of the id of its job or its number else. */
@@ -649,7 +657,7 @@ export interface ExpertRequest {
    * seconds, or text with a unit such as `80GB`, `200Gb/s` or `25us`. A cluster that is a string is never opened as a
    * file.
    */
-  cluster: string | DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | MeasuredMachine | FileText;
+  cluster: string | DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | MeasuredMachine | FileText | UploadReference;
   /** The map in use: the expert of every slot of each layer. */
   in_use?: number[][] | null;
 }
@@ -839,8 +847,8 @@ export interface HealthBody {
 
 /** Describe hosts by a file of their network, and what is inside all of them, or inside those listed. */
 export interface HostTable {
-  hosts: FileText;
-  machine: MachineInside | string | DeviceTable | MachineTable | FileText | HostsInside[];
+  hosts: FileText | UploadReference;
+  machine: MachineInside | string | DeviceTable | MachineTable | FileText | UploadReference | HostsInside[];
   networks?: Network[] | Record<string, Network>;
   labels?: string[];
 }
@@ -848,13 +856,13 @@ export interface HostTable {
 /** Describe what is inside some hosts. */
 export interface HostsInside {
   hosts?: string;
-  machine?: MachineInside | string | DeviceTable | MachineTable | FileText;
+  machine?: MachineInside | string | DeviceTable | MachineTable | FileText | UploadReference;
 }
 
 /** Say what is inside nodes. */
 export interface InsideBody {
   /** Specification, or a file of hardware as its name and its text. */
-  topology: string | FileText;
+  topology: string | FileText | UploadReference;
   /** The nodes that have this inside, such as `gpu[0-3],n7`; all without it. */
   hosts?: string | null;
 }
@@ -1206,7 +1214,7 @@ export interface PlaceRequest {
    * All of these may also be a file, as `{file, text}`: its name, whose ending says what it is, and its text. A model
    * that is a string is never opened as a file.
    */
-  model: string | LayerTable | Transformer | PipeDreamProfile | Layer[] | DnnPartitioningGraph | OperatorTable | FileText;
+  model: string | LayerTable | Transformer | PipeDreamProfile | Layer[] | DnnPartitioningGraph | OperatorTable | FileText | UploadReference;
   /**
    * Specification such as `dgx:2`, or an object: `devices` with `links` or uniform bandwidth and latency, `machines`
    * with their networks, `hosts` (a network, as a file that `POST /assign` takes) with a `machine` inside each and
@@ -1215,7 +1223,7 @@ export interface PlaceRequest {
    * seconds, or text with a unit such as `80GB`, `200Gb/s` or `25us`. A cluster that is a string is never opened as a
    * file. Only a graph of operators that states its devices goes without.
    */
-  cluster?: string | DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | MeasuredMachine | FileText | null;
+  cluster?: string | DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | MeasuredMachine | FileText | UploadReference | null;
   /**
    * Where the times of a transformer come from: a file of measured operations, `{file, text}` with a name that ends in
    * `.csv`, an object of `factors`, as `tiger calibrate` writes them, or `aiconfigurator` for the tables of that
@@ -1473,7 +1481,7 @@ export interface PlanRequest {
    * All of these may also be a file, as `{file, text}`: its name, whose ending says what it is, and its text. A model
    * that is a string is never opened as a file.
    */
-  model: string | LayerTable | Transformer | PipeDreamProfile | Layer[] | DnnPartitioningGraph | OperatorTable | FileText;
+  model: string | LayerTable | Transformer | PipeDreamProfile | Layer[] | DnnPartitioningGraph | OperatorTable | FileText | UploadReference;
   /**
    * Where the times of a transformer come from: a file of measured operations, `{file, text}` with a name that ends in
    * `.csv`, an object of `factors`, as `tiger calibrate` writes them, or `aiconfigurator` for the tables of that
@@ -1583,7 +1591,7 @@ export interface PlanRequest {
    * seconds, or text with a unit such as `80GB`, `200Gb/s` or `25us`. A cluster that is a string is never opened as a
    * file.
    */
-  cluster: string | DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | MeasuredMachine | FileText;
+  cluster: string | DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | MeasuredMachine | FileText | UploadReference;
 }
 
 /** Hold a plan: stage j has layers cuts[j] to cuts[j + 1] - 1, and runs on device j. */
@@ -1719,7 +1727,7 @@ export interface RebalancerRequest {
    * All of these may also be a file, as `{file, text}`: its name, whose ending says what it is, and its text. A model
    * that is a string is never opened as a file.
    */
-  model: string | LayerTable | Transformer | PipeDreamProfile | Layer[] | DnnPartitioningGraph | OperatorTable | FileText;
+  model: string | LayerTable | Transformer | PipeDreamProfile | Layer[] | DnnPartitioningGraph | OperatorTable | FileText | UploadReference;
   /** The schedule that is simulated. */
   schedule?: "1f1b" | "gpipe";
   /** Microbatches in an iteration; 4 a stage. */
@@ -1740,7 +1748,7 @@ export interface RebalancerRequest {
    * seconds, or text with a unit such as `80GB`, `200Gb/s` or `25us`. A cluster that is a string is never opened as a
    * file.
    */
-  cluster: string | DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | MeasuredMachine | FileText;
+  cluster: string | DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | MeasuredMachine | FileText | UploadReference;
   /** The plan in use; the best by the times of the model without it. */
   plan?: PlanStated | null;
 }
@@ -2151,6 +2159,33 @@ export interface TransformerShape {
   flops?: number;
 }
 
+/** Describe a file that was uploaded; times are seconds since 1970. */
+export interface UploadBody {
+  /** The SHA-256 of its bytes, by which requests refer to it. */
+  id: string;
+  name: string;
+  bytes: number;
+  /** What it takes as it is kept, compressed. */
+  kept_bytes: number;
+  created_s: number;
+  /** When it was last uploaded, or a job submitted that uses it. */
+  used_s: number;
+  /** How many jobs use it that are kept. */
+  jobs: number;
+}
+
+/** Refer to a file that was uploaded, by its id; the name, whose ending says what it is, is its own if left out. */
+export interface UploadReference {
+  upload: string;
+  file?: string;
+}
+
+/** List uploads, the newest first, and where the next page is. */
+export interface UploadsBody {
+  uploads: UploadBody[];
+  next: string | null;
+}
+
 /** Say what whoever asks uses now, and used on the last days. */
 export interface UsageBody {
   /** The account, or the first digits of the key's digest; empty without keys. */
@@ -2200,15 +2235,15 @@ export interface Verdict {
 /** Ask for the picture of one thing that other requests may state. */
 export interface ViewRequest {
   /** Tasks, as `POST /assign` takes them. */
-  tasks?: string | TaskGraph | FileText | null;
+  tasks?: string | TaskGraph | FileText | UploadReference | null;
   /** Hardware or a device, as `POST /assign` takes them. */
-  topology?: string | HardwareGraph | FileText | [number, number][] | CouplingMap | Target | null;
+  topology?: string | HardwareGraph | FileText | UploadReference | [number, number][] | CouplingMap | Target | null;
   /** A circuit, as `POST /assign` takes it. */
   circuit?: string | null;
   /** A model, as `POST /place` takes it; `nodes` and `operators` are shown with their edges. */
-  model?: string | LayerTable | Transformer | PipeDreamProfile | Layer[] | DnnPartitioningGraph | OperatorTable | FileText | null;
+  model?: string | LayerTable | Transformer | PipeDreamProfile | Layer[] | DnnPartitioningGraph | OperatorTable | FileText | UploadReference | null;
   /** A cluster, as `POST /place` takes it. */
-  cluster?: string | DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | MeasuredMachine | FileText | null;
+  cluster?: string | DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | MeasuredMachine | FileText | UploadReference | null;
 }
 
 /** Name a constraint that is broken or cannot be met: its `kind`, and a sentence that names tasks and nodes. */
@@ -2264,12 +2299,15 @@ export interface Answers {
   "DELETE /comparisons/{comparison_id}": unknown;
   "DELETE /jobs/{job_id}": JobBody;
   "DELETE /rebalancers/{rebalancer_id}": unknown;
+  "DELETE /uploads/{upload_id}": unknown;
   "GET /comparisons": ComparisonsBody;
   "GET /comparisons/{comparison_id}": ComparisonBody;
   "GET /comparisons/{comparison_id}/table.csv": unknown;
   "GET /healthz": HealthBody;
   "GET /jobs": JobsBody;
   "GET /jobs/{job_id}": JobBody;
+  "GET /jobs/{job_id}/emit": EmissionBody[];
+  "GET /jobs/{job_id}/emit/{name}": string;
   "GET /jobs/{job_id}/events": unknown;
   "GET /jobs/{job_id}/files": FileBody[];
   "GET /jobs/{job_id}/files/{name}": unknown;
@@ -2281,6 +2319,9 @@ export interface Answers {
   "GET /rebalancers/{rebalancer_id}": RebalancerBody;
   "GET /solvers": SolversBody;
   "GET /topologies": TopologiesBody;
+  "GET /uploads": UploadsBody;
+  "GET /uploads/{upload_id}": UploadBody;
+  "GET /uploads/{upload_id}/content": unknown;
   "GET /usage": UsageBody;
   "GET /webhooks": WebhooksBody;
   "POST /assign": Report | CircuitReport | JobBody;
@@ -2290,6 +2331,7 @@ export interface Answers {
   "POST /plan": PlanReport | JobBody;
   "POST /rebalancers": RebalancerBody;
   "POST /rebalancers/{rebalancer_id}/steps": Decision;
+  "POST /uploads": UploadBody;
   "POST /views": TasksView | HardwareView | CircuitPreview | ModelView | ClusterView;
   "POST /webhooks/{webhook_id}/redeliver": WebhookBody;
 }

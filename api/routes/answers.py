@@ -15,8 +15,9 @@ REFUSED = {
     404: "There is nothing of that id: it never was, is forgotten, or is somebody else's.",
     405: "The route does not know the method.",
     408: "The body did not come in time.",
-    409: "The job was cancelled while this request waited for it, or is to be purged and goes on, or another step of "
-    "the rebalancer came first.",
+    409: "The job was cancelled while this request waited for it, or is to be purged or written and goes on, or "
+    "another step of the rebalancer came first.",
+    410: "What the job was asked for is not kept any more.",
     413: "The body is too large.",
     415: "The content type is not application/json, or the body is compressed.",
     421: "The service has no keys, and was asked by another name than this machine's own.",
@@ -106,6 +107,43 @@ FILE: Responses = document_errors(404) | {
         "description": "The text of the file.",
         "content": {"text/plain": {"schema": TEXT}, "text/csv": {"schema": TEXT}, "application/json": {}},
     }
+}
+ENDED: Responses = document_errors(404, 409)
+EMITTED: Responses = document_errors(404, 409, 410) | {
+    200: {
+        "description": "The file.",
+        "content": {
+            **{kind: {"schema": TEXT} for kind in ("text/plain", "text/csv", "application/json")},
+            "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
+        },
+    }
+}
+UPLOAD_SHOWN = {"application/json": {"schema": {"$ref": "#/components/schemas/UploadBody"}}}
+UPLOADED: Responses = document_errors(400, 408, 413, 415) | {
+    200: {"description": "The upload was there already.", "headers": LOCATION, "content": UPLOAD_SHOWN},
+    201: {"headers": LOCATION},
+}
+CONTENT: Responses = document_errors(404) | {
+    200: {"description": "The text of the file.", "content": {"text/plain": {"schema": TEXT}}}
+}
+UPLOAD: dict[str, object] = {
+    "requestBody": {
+        "required": True,
+        "description": "The file, a text in UTF-8.",
+        "content": {
+            "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
+            "text/csv": {"schema": TEXT, "examples": {"ranks": {"value": ",r0,r1,r2\nr0,0,8,0\nr1,8,0,1\nr2,0,1,0\n"}}},
+            "text/plain": {"schema": TEXT},
+        },
+    },
+    "parameters": [
+        {
+            "name": "Content-Encoding",
+            "in": "header",
+            "description": "gzip where the body is compressed so.",
+            "schema": {"type": "string", "enum": ["gzip", "identity"]},
+        }
+    ],
 }
 PREVIEWED: Responses = document_errors(400, 408, 413, 415)
 BEGUN: Responses = document_errors(400, 408, 413, 415) | {201: {"headers": LOCATION}}

@@ -21,7 +21,7 @@ from tiger.formats.hardware.units import UnitOptions
 from tiger.formats.patterns import spec as patterns
 from tiger.mapping.hardware import build_hardware, choose_hardware
 from tiger.mapping.options import HardwareArguments, SolveArguments
-from tiger.mapping.terms import HostChoice, check_emission, share_hardware
+from tiger.mapping.terms import HostChoice, SharedProblem, check_emission, share_hardware
 from tiger.model.constraints import Constraints
 from tiger.model.text import FileText, find_file
 from tiger.model.topology import Topology
@@ -64,13 +64,8 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
     from tiger.mapping.mapper import solve_problem
 
     shared = share(request, executor)
-    source = read_tasks(request.tasks, limits)
-    terms = take(Constraints, request).by_usual(source.rule)
-    topology = build_hardware(choose_hardware(source.topology, _state_hardware(request)), terms.named)
+    posed = pose(request, limits)
     bounded = request.time_limit_s is not None
-    choice = HostChoice(request.nodes, request.start)
-    posed = share_hardware(source.tasks, topology, terms, take(UnitOptions, request), choice)
-    check_emission(request.emit, posed)
     arguments = take(
         SolveArguments,
         request,
@@ -83,6 +78,17 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
     report = solve_problem(posed.problem, arguments, watch)
     report = warn_of_trouble(report.emitting(request.emit), shared)
     return Solution(encode(report), mapping_files(report, posed.problem))
+
+
+def pose(request: AssignRequest, limits: Limits) -> SharedProblem:
+    """Return the problem that a request states, with the hosts that may be taken; raise InputError of a field."""
+    source = read_tasks(request.tasks, limits)
+    terms = take(Constraints, request).by_usual(source.rule)
+    topology = build_hardware(choose_hardware(source.topology, _state_hardware(request)), terms.named)
+    choice = HostChoice(request.nodes, request.start)
+    posed = share_hardware(source.tasks, topology, terms, take(UnitOptions, request), choice)
+    check_emission(request.emit, posed)
+    return posed
 
 
 def read_tasks(stated: str | dict[str, object], limits: Limits) -> TaskFile:

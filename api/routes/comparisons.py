@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated, TypeVar
 
@@ -14,12 +15,13 @@ from tiger.api.routes import answers, idempotency, requests
 from tiger.api.routes.checks import CHECK_S, LARGE_BYTES
 from tiger.api.routes.expansion import ExpandedEntry, digest_request, expand, problem_in
 from tiger.api.routes.files import REQUEST
-from tiger.api.routes.jobs import PAGE, After, Limit, Wait
-from tiger.api.routes.listing import link_to_next
+from tiger.api.routes.jobs import PAGE, Limit, Wait
+from tiger.api.routes.listing import After, link_to_next
 from tiger.api.routes.owner import owner_of
 from tiger.api.routes.solving import RETRY_AFTER, Solving
 from tiger.api.routes.tables import tabulate, write_table
 from tiger.api.routes.terms import Terms, check_webhook
+from tiger.api.routes.uploads import name_uploads
 from tiger.api.routes.waiting import run_while_connected, wait_until_ended
 from tiger.api.schemas.comparisons import ComparisonBody, ComparisonsBody, location, summarize
 from tiger.api.schemas.jobs import MEDIA_TYPE
@@ -57,7 +59,8 @@ class ComparisonRoutes:
         async with self.bodies.read(request) as body:
             key = idempotency.key_of(request.headers.getlist(idempotency.NAME))
             owner = owner_of(request)
-            entries = await run_while_connected(request, self._read(expand, body, "requests that can be read"))
+            read = partial(expand, uploads=await name_uploads(self.jobs, body, owner))
+            entries = await run_while_connected(request, self._read(read, body, "requests that can be read"))
             known = None if key is None else await self.comparisons.find(owner, key, body)
             if known is None:
                 number = getattr(request.state, "request_id", None)

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from urllib.parse import quote
 
 from fastapi import Request, Response
 
@@ -19,7 +20,9 @@ async def answer_with_view(request: Request, file: JobFile) -> Response:
 
 async def answer_with_download(request: Request, file: JobFile) -> Response:
     """Answer with a file to be saved under its name."""
-    return await _answer(request, file, {"Content-Disposition": f'attachment; filename="{file.name}"'})
+    # As RFC 6266 has names beyond ASCII.
+    name = f'filename="{file.name}"' if file.name.isascii() else f"filename*=UTF-8''{quote(file.name, safe='')}"
+    return await _answer(request, file, {"Content-Disposition": f"attachment; {name}"})
 
 
 async def _answer(request: Request, file: JobFile, headers: dict[str, str]) -> Response:

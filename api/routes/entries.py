@@ -11,8 +11,10 @@ from tiger.api.routes.files import request_file
 from tiger.api.schemas.experts import ExpertRequest
 from tiger.api.schemas.limits import Limits
 from tiger.api.schemas.placement import PlaceRequest, PlanRequest
+from tiger.api.schemas.uploads import put_texts
 from tiger.api.seams.files import Solution
 from tiger.api.seams.job import Kind
+from tiger.api.seams.upload import NO_UPLOADS, UploadText
 from tiger.run.progress import Progress, ignore
 
 
@@ -28,12 +30,12 @@ class Entry:
     read: Callable[[object], WorkRequest]
     solve: Callable[..., Solution]
 
-    def check(self, body: bytes, limits: Limits) -> WorkRequest:
-        """Return the request that a body states, what is inside it only measured.
+    def check(self, body: bytes, limits: Limits, uploads: Mapping[str, UploadText] = NO_UPLOADS) -> WorkRequest:
+        """Return the request that a body states, what is inside it only measured, with `uploads` that it may refer to.
 
         Raises InputError, or pydantic's ValidationError for a type or a bound.
         """
-        request = self.read(parse(body))
+        request = self.read(put_texts(body, parse(body), uploads))
         admit(request, limits)
         return request
 
@@ -43,12 +45,13 @@ class Entry:
         limits: Limits,
         watch: Callable[[Progress], None] = ignore,
         executor: str | None = None,
+        uploads: Mapping[str, UploadText] = NO_UPLOADS,
     ) -> Solution:
         """Answer a checked body with its report and drafts of files; raise InputError that names the field.
 
         It is read again, because bytes cross to a worker at no cost while a large graph would hold the event loop up.
         """
-        return self.solve(self.check(body, limits), limits, watch, executor)
+        return self.solve(self.check(body, limits, uploads), limits, watch, executor)
 
 
 ASSIGN = Entry(kind="assign", read=assignment.read_request, solve=assignment.answer)
@@ -65,12 +68,18 @@ class Solve:
     limits: Limits
     executor: str | None = None
 
-    def __call__(self, kind: str, body: bytes, watch: Callable[[Progress], None]) -> Solution:
+    def __call__(
+        self,
+        kind: str,
+        body: bytes,
+        watch: Callable[[Progress], None],
+        uploads: Mapping[str, UploadText] = NO_UPLOADS,
+    ) -> Solution:
         """Answer a body with its report, and call `watch` with the progress of the solve.
 
         The request comes first of the files beside it: what is asked of an ended job is answered from both.
         """
-        report, drafts = ENTRIES[kind].answer(body, self.limits, watch, self.executor)
+        report, drafts = ENTRIES[kind].answer(body, self.limits, watch, self.executor, uploads)
         return Solution(report, chain((request_file(body),), drafts))
 
 

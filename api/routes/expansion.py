@@ -15,7 +15,9 @@ from tiger.api.routes.entries import ENTRIES
 from tiger.api.routes.solving import DEFERRED, SMALL
 from tiger.api.schemas.comparisons import FEWEST, MOST, ComparisonRequest
 from tiger.api.schemas.limits import Limits
+from tiger.api.schemas.uploads import list_references
 from tiger.api.seams.job import JobOrder, Kind
+from tiger.api.seams.upload import NO_UPLOADS, UploadText
 from tiger.errors import InputError
 
 # Fields that state the problem, as everything else says where and how it is solved.
@@ -38,10 +40,10 @@ class ExpandedEntry(NamedTuple):
     request: Mapping[str, object] | None = None
 
 
-def expand(body: bytes, limits: Limits) -> list[ExpandedEntry]:
+def expand(body: bytes, limits: Limits, uploads: Mapping[str, UploadText] = NO_UPLOADS) -> list[ExpandedEntry]:
     """Return the entries that a body comes to, the requests among them checked; raise InputError that names the field.
 
-    A request that is stated or changed by an entry is faulted there: `variants/1/changes/seed`.
+    A request that is stated or changed by an entry is faulted there: `variants/1/changes/seed`. Uploads may be in it.
     """
     try:
         asked = ComparisonRequest.read(parse(body))
@@ -51,7 +53,7 @@ def expand(body: bytes, limits: Limits) -> list[ExpandedEntry]:
     if not FEWEST <= count <= MOST:
         raise InputError("entries", f"expected {FEWEST} to {MOST} entries and variants, got {count}")
     try:
-        entries = [*_read_entries(asked, limits), *_read_variants(asked, limits)]
+        entries = [*_read_entries(asked, limits, uploads), *_read_variants(asked, limits, uploads)]
     except RecursionError:
         # To merge objects takes more room than to read them.
         raise _refuse_depth() from None
@@ -83,7 +85,9 @@ def merge(target: object, patch: object) -> object:
     return {name: value for name, value in known.items() if name not in patch} | merged
 
 
-def _read_entries(asked: ComparisonRequest, limits: Limits) -> Iterator[ExpandedEntry]:
+def _read_entries(
+    asked: ComparisonRequest, limits: Limits, uploads: Mapping[str, UploadText]
+) -> Iterator[ExpandedEntry]:
     """Yield the entries that are jobs, or requests stated in full."""
     for k, each in enumerate(asked.entries):
         where = f"entries/{k}"
@@ -91,14 +95,16 @@ def _read_entries(asked: ComparisonRequest, limits: Limits) -> Iterator[Expanded
             yield ExpandedEntry(where, each.label, each.job)
         elif each.job is None and each.kind is not None and each.request is not None:
             try:
-                yield _order(where, each.label, each.kind, each.request, limits)
+                yield _order(where, each.label, each.kind, each.request, limits, uploads)
             except (ValidationError, InputError) as error:
                 raise _fault(f"{where}/request", error) from None
         else:
             raise InputError(where, "expected either a job, or a kind and a request")
 
 
-def _read_variants(asked: ComparisonRequest, limits: Limits) -> Iterator[ExpandedEntry]:
+def _read_variants(
+    asked: ComparisonRequest, limits: Limits, uploads: Mapping[str, UploadText]
+) -> Iterator[ExpandedEntry]:
     """Yield the entries that are changes of one request."""
     for name in ("kind", "request"):
         if bool(asked.variants) != (getattr(asked, name) is not None):
@@ -106,20 +112,23 @@ def _read_variants(asked: ComparisonRequest, limits: Limits) -> Iterator[Expande
     for k, each in enumerate(asked.variants):
         where, label = f"variants/{k}", each.label or _name_changes(each.changes)
         try:
-            yield _order(where, label, cast(Kind, asked.kind), merge(asked.request, each.changes), limits)
+            yield _order(where, label, cast(Kind, asked.kind), merge(asked.request, each.changes), limits, uploads)
         except (ValidationError, InputError) as error:
             changed = _fault("", error).field.partition("/")[0] in each.changes
             raise _fault(f"{where}/changes" if changed else "request", error) from None
 
 
-def _order(where: str, label: str | None, kind: Kind, request: object, limits: Limits) -> ExpandedEntry:
+def _order(
+    where: str, label: str | None, kind: Kind, request: object, limits: Limits, uploads: Mapping[str, UploadText]
+) -> ExpandedEntry:
     """Return an entry that becomes a job; raise InputError or ValidationError of the request."""
     try:
         body = json.dumps(request, allow_nan=False).encode()
     except ValueError:
         raise InputError("", "expected finite numbers, got one that is none") from None
-    small = is_small(ENTRIES[kind].check(body, limits))
-    job = JobOrder(kind=kind, body=body, rank=SMALL if small else DEFERRED)
+    used = tuple(each for each in list_references(body) if each in uploads)
+    small = is_small(ENTRIES[kind].check(body, limits, uploads)) and not used
+    job = JobOrder(kind=kind, body=body, rank=SMALL if small else DEFERRED, uploads=used)
     return ExpandedEntry(where, label, job, digest_request(body, limits))
 
 

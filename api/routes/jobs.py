@@ -12,14 +12,14 @@ from tiger.api.middleware.problems import Problem, RefusedError
 from tiger.api.routes.downloads import answer_with_download, answer_with_view
 from tiger.api.routes.events import Streams
 from tiger.api.routes.files import VIEW
-from tiger.api.routes.listing import link_to_next, read_filter
+from tiger.api.routes.listing import After, link_to_next, read_filter
 from tiger.api.routes.owner import owner_of
 from tiger.api.routes.solving import RETRY_AFTER
 from tiger.api.routes.waiting import run_while_connected, wait_until_ended
 from tiger.api.schemas.jobs import MEDIA_TYPE, encode_with_report, location, summary
 from tiger.api.schemas.views import describe_file
 from tiger.api.seams.files import JobFile
-from tiger.api.seams.job import CURSOR, Job, JobFilter, Jobs
+from tiger.api.seams.job import Job, JobFilter, Jobs
 
 # Jobs on a page, at most.
 PAGE = 100
@@ -32,9 +32,6 @@ FileName = Annotated[str, Path(description="The name of a file, as the list of t
 Wait = Annotated[
     float,
     Query(ge=0, allow_inf_nan=False, description="Seconds to wait for the end of the job before answering, bounded."),
-]
-After = Annotated[
-    str | None, Query(pattern=CURSOR.pattern, description="The cursor of a page, as `next` of the one before has it.")
 ]
 Limit = Annotated[int, Query(ge=1, le=PAGE, description="How many jobs a page shows.")]
 Wanted = Annotated[JobFilter, Depends(read_filter)]
@@ -62,16 +59,16 @@ class JobRoutes:
 
     async def show(self, request: Request, job_id: JobId, wait: Wait = 0.0) -> Response:
         """Return a job with its report, as soon as it has ended or the wait is over."""
-        job = await self._find(request, job_id)
+        job = await self.find(request, job_id)
         return _show(await run_while_connected(request, wait_until_ended(self.jobs, job, min(wait, self.max_wait_s))))
 
     async def events(self, request: Request, job_id: JobId) -> Response:
         """Stream `progress` events while the job goes on, then one `done`; every event has the whole job as data."""
-        return self.streams.of(await self._find(request, job_id))
+        return self.streams.of(await self.find(request, job_id))
 
     async def files(self, request: Request, job_id: JobId) -> Response:
         """List what a job has left beside its report, none before its end: tables, rank files, circuits, plans."""
-        await self._find(request, job_id)
+        await self.find(request, job_id)
         found = await self.jobs.list_files(job_id, owner_of(request))
         return Response(json.dumps([describe_file(file) for file in found]), media_type=MEDIA_TYPE)
 
@@ -93,7 +90,7 @@ class JobRoutes:
         """
         if purge:
             return await self._purge(request, job_id)
-        before = await self._find(request, job_id)
+        before = await self.find(request, job_id)
         job = before if before.ended else await self.jobs.cancel(job_id, owner_of(request))
         if job is None:
             raise _refuse_unknown()
@@ -104,13 +101,13 @@ class JobRoutes:
     async def _purge(self, request: Request, job_id: str) -> Response:
         """Delete a job, or raise RefusedError: 404 where there is none, 409 where it has not ended."""
         if not (ID.fullmatch(job_id) and await self.jobs.purge(job_id, owner_of(request))):
-            job = await self._find(request, job_id)
+            job = await self.find(request, job_id)
             detail = "The job has not ended: cancel it without `purge`, and purge it once it is cancelled."
             raise RefusedError(Problem(HTTPStatus.CONFLICT, detail, headers={"Location": location(job)}))
         return Response(status_code=HTTPStatus.NO_CONTENT)
 
-    async def _find(self, request: Request, job_id: str) -> Job:
-        """Return the job, or raise RefusedError (404)."""
+    async def find(self, request: Request, job_id: str) -> Job:
+        """Return the job of the owner, or raise RefusedError (404)."""
         job = await self.jobs.get(job_id, owner_of(request)) if ID.fullmatch(job_id) else None
         if job is None:
             raise _refuse_unknown()
@@ -121,7 +118,7 @@ class JobRoutes:
         known = ID.fullmatch(job_id) and FILE.fullmatch(name)
         file = await self.jobs.get_file(job_id, owner_of(request), name) if known else None
         if file is None:
-            await self._find(request, job_id)
+            await self.find(request, job_id)
             detail = "The job has left no such file: it goes on, found nothing, or ended before files were kept."
             raise RefusedError(Problem(404, detail))
         return file

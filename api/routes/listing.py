@@ -1,4 +1,4 @@
-"""What a list of jobs is narrowed to: the query parameters of `GET /jobs` beside those of its pages."""
+"""What lists show: where a page begins, where the next one is, and what a list of jobs is narrowed to."""
 
 import re
 from datetime import datetime
@@ -10,7 +10,7 @@ from pydantic import AwareDatetime, BeforeValidator
 from pydantic_core import PydanticCustomError
 
 from tiger.api.routes.terms import MOST_TAGS, read_tags
-from tiger.api.seams.job import JobFilter, Kind, Status
+from tiger.api.seams.job import CURSOR, JobFilter, Kind, Status
 
 TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 # What says where in the list a page begins and ends, and not which jobs are in it.
@@ -25,6 +25,9 @@ def _check_time(text: object) -> object:
     return text
 
 
+After = Annotated[
+    str | None, Query(pattern=CURSOR.pattern, description="The cursor of a page, as `next` of the one before has it.")
+]
 Time = Annotated[AwareDatetime, BeforeValidator(_check_time)]
 Statuses = Annotated[list[Status], Query(description="Only jobs that are in this state; repeat it for several.")]
 Kinds = Annotated[

@@ -14,6 +14,8 @@ from tiger.placement.params import Aim, PlaceParams
 from tiger.run.progress import Progress, ignore
 
 if TYPE_CHECKING:
+    from tiger.placement.entry.request import ChainRequest
+    from tiger.placement.operators.params import OperatorParams
     from tiger.training.hardware.cluster import Cluster
 
 
@@ -26,30 +28,43 @@ def answer(
     as a file, and both are within the limit of tasks.
     """
     from tiger.placement.entry import operators, place
-    from tiger.placement.entry.request import OperatorRequest, check_no_costs, check_request
-    from tiger.placement.entry.start import read_start
+    from tiger.placement.entry.request import OperatorRequest, check_no_costs
     from tiger.placement.operators.params import OperatorParams
     from tiger.training.models.graphs import operators_of_document
+
+    params = check_params(request, limits)
+    if isinstance(params, OperatorParams):
+        check_no_costs(request.costs)
+        stated = operators_of_document(read_model(request.model, limits), limits.max_tasks)
+        graph, devices = operators.pair_with_cluster(*stated, _cluster(request, limits), limits.max_tasks)
+        report = operators.report_placement(OperatorRequest(graph, devices, params, watch))
+    else:
+        report = place.report_placement(pair_chain(request, params, limits, watch))
+    return Solution(encode(report), placement_files(report))
+
+
+def check_params(request: PlaceRequest, limits: Limits) -> "PlaceParams | OperatorParams":
+    """Return the options of a request, which say whether its model is one of operators; raise InputError of a field."""
+    from tiger.placement.entry.request import check_request
+    from tiger.placement.entry.start import read_start
+
+    limit_s = request.time_limit_s or limits.max_time_s
+    params = narrow(PlaceParams, request, start=read_start(request.start), time_limit_s=limit_s)
+    return check_request(params, narrow(Aim, request))
+
+
+def pair_chain(
+    request: PlaceRequest, params: PlaceParams, limits: Limits, watch: Callable[[Progress], None] = ignore
+) -> "ChainRequest":
+    """Return the layers and the devices of a request, within the limits; raise InputError that names the field."""
+    from tiger.placement.entry import place
     from tiger.training.models.sizes import model_of_document
     from tiger.training.sources import require_cluster
     from tiger.training.timings.costs import source_of_document
 
-    limit_s = request.time_limit_s or limits.max_time_s
-    start = read_start(request.start)
-    params = check_request(narrow(PlaceParams, request, start=start, time_limit_s=limit_s), narrow(Aim, request))
-    model = read_model(request.model, limits)
-    if isinstance(params, OperatorParams):
-        check_no_costs(request.costs)
-        stated = operators_of_document(model, limits.max_tasks)
-        graph, devices = operators.pair_with_cluster(*stated, _cluster(request, limits), limits.max_tasks)
-        report = operators.report_placement(OperatorRequest(graph, devices, params, watch))
-    else:
-        chain = model_of_document(model, limits.max_tasks, params.serve)
-        cluster = require_cluster(_cluster(request, limits))
-        report = place.report_placement(
-            place.pair_chain(chain, cluster, params, source_of_document(request.costs), watch)
-        )
-    return Solution(encode(report), placement_files(report))
+    chain = model_of_document(read_model(request.model, limits), limits.max_tasks, params.serve)
+    cluster = require_cluster(_cluster(request, limits))
+    return place.pair_chain(chain, cluster, params, source_of_document(request.costs), watch)
 
 
 def read_model(stated: object, limits: Limits) -> object:

@@ -1,6 +1,7 @@
 """The work behind `POST /plan`: from a request to the bytes of its answer."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from tiger.api.routes.document import encode
 from tiger.api.routes.files import placement_files
@@ -13,6 +14,10 @@ from tiger.model.options import narrow
 from tiger.planning.params import PlanOptions
 from tiger.run.progress import Progress, ignore
 
+if TYPE_CHECKING:
+    from tiger.training.hardware.cluster import Cluster
+    from tiger.training.models.sizes import Model
+
 
 def answer(
     request: PlanRequest, limits: Limits, watch: Callable[[Progress], None] = ignore, executor: str | None = None, /
@@ -24,16 +29,28 @@ def answer(
     names the field.
     """
     from tiger.planning.answer import PlanInputs, report_plan
+
+    options = check_options(request, limits)
+    model, cluster = pair_model(request, options, limits)
+    shared = share(request, executor)
+    report = warn_of_trouble(report_plan(PlanInputs(model, cluster, options, watch, shared)), shared)
+    return Solution(encode(report), () if report.placement is None else placement_files(report.placement))
+
+
+def check_options(request: PlanRequest, limits: Limits) -> PlanOptions:
+    """Return the options of a request; raise InputError of a field."""
     from tiger.planning.request import check_plan_options
+
+    limit_s = request.time_limit_s or limits.max_time_s
+    return check_plan_options(narrow(PlanOptions, request, time_limit_s=limit_s))
+
+
+def pair_model(request: PlanRequest, options: PlanOptions, limits: Limits) -> "tuple[Model, Cluster]":
+    """Return the model and the cluster of a request, within the limits; raise InputError that names the field."""
     from tiger.training.models.sizes import model_of_document
     from tiger.training.pairing import pair_with_devices
     from tiger.training.timings.costs import source_of_document
 
-    limit_s = request.time_limit_s or limits.max_time_s
-    options = check_plan_options(narrow(PlanOptions, request, time_limit_s=limit_s))
     model = model_of_document(read_model(request.model, limits), limits.max_tasks, options.serve)
     cluster = read_cluster(request.cluster, limits)
-    model, cluster = pair_with_devices(model, cluster, source_of_document(request.costs), options)
-    shared = share(request, executor)
-    report = warn_of_trouble(report_plan(PlanInputs(model, cluster, options, watch, shared)), shared)
-    return Solution(encode(report), () if report.placement is None else placement_files(report.placement))
+    return pair_with_devices(model, cluster, source_of_document(request.costs), options)

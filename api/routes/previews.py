@@ -1,10 +1,13 @@
 """The route of previews: what a request states as a picture, answered at once."""
 
+from functools import partial
+
 from fastapi import Request, Response
 
 from tiger.api.routes import views
 from tiger.api.routes.owner import owner_of
 from tiger.api.routes.solving import Solving
+from tiger.api.routes.uploads import name_uploads, read_uploads
 from tiger.api.routes.waiting import run_while_connected
 from tiger.api.schemas.jobs import MEDIA_TYPE
 
@@ -27,7 +30,10 @@ class PreviewRoute:
         by groups of their vertices. Nothing is kept.
         """
         async with self.bodies.read(request) as body:
-            await self.jobs.admit(owner_of(request))
-            await run_while_connected(request, self.checks.check(views.check, body))
-            work = self.inline.answer_in_time(views.preview, body, PREVIEW_S, "what can be shown")
+            owner = owner_of(request)
+            await self.jobs.admit(owner)
+            check = partial(views.check, uploads=await name_uploads(self.jobs, body, owner))
+            await run_while_connected(request, self.checks.check(check, body))
+            preview = partial(views.preview, uploads=await read_uploads(self.jobs, body, owner))
+            work = self.inline.answer_in_time(preview, body, PREVIEW_S, "what can be shown")
             return Response(await run_while_connected(request, work), media_type=MEDIA_TYPE)

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
 
@@ -19,8 +19,10 @@ from tiger.api.routes.inline import Inline
 from tiger.api.routes.owner import owner_of
 from tiger.api.routes.prefer import Preference, applied_header, preference
 from tiger.api.routes.terms import check_webhook
+from tiger.api.routes.uploads import name_uploads
 from tiger.api.routes.waiting import run_while_connected, wait_until_ended
 from tiger.api.schemas.jobs import MEDIA_TYPE, encode_with_report, location
+from tiger.api.schemas.uploads import list_references
 from tiger.api.seams.job import USUAL_TERMS, Job, JobOrder, Jobs, JobTerms
 from tiger.api.webhooks.policy import WEBHOOKS_OFF, WebhookPolicy
 
@@ -61,8 +63,22 @@ class Solving:
         # With a key it may be the repeat of a job that there is already.
         if key is None:
             await self.jobs.admit(owner_of(request))
-        work = await run_while_connected(request, self.checks.check(entry.check, body))
-        small = work is not None and is_small(work)
+        uploads = await name_uploads(self.jobs, body, owner_of(request))
+        order = JobOrder(
+            kind=entry.kind,
+            body=body,
+            owner=owner_of(request),
+            key=key,
+            request_id=getattr(request.state, "request_id", None),
+            terms=terms,
+            uploads=tuple(uploads),
+        )
+        work = None
+        # A request that is sent again is the same job also where an upload of it is gone by now.
+        if not (key is not None and list_references(body) and await self.jobs.is_known(order)):
+            work = await run_while_connected(request, self.checks.check(partial(entry.check, uploads=uploads), body))
+        # The texts of uploads are with the database, and read when the job runs.
+        small = work is not None and not uploads and is_small(work)
         as_job = prefer.at_once or key is not None or terms != USUAL_TERMS
         inline_s = 0.0 if as_job else min(prefer.patience_s, INLINE_S)
         if inline_s and small:
@@ -71,15 +87,7 @@ class Solving:
             if answer is not None:
                 return Response(answer, headers=applied_header(prefer.waited), media_type=MEDIA_TYPE)
         awaited = SMALL if small else AWAITED
-        job = JobOrder(
-            kind=entry.kind,
-            body=body,
-            owner=owner_of(request),
-            key=key,
-            rank=awaited if prefer.patience_s else DEFERRED,
-            request_id=getattr(request.state, "request_id", None),
-            terms=terms,
-        )
+        job = replace(order, rank=awaited if prefer.patience_s else DEFERRED)
         return _answer(await self._store(request, job, deadline), prefer)
 
     async def _store(self, request: Request, work: JobOrder, deadline: float) -> Job:

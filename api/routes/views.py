@@ -1,5 +1,7 @@
 """The work behind `POST /views`: from the bytes of a request to the picture of what it states."""
 
+from collections.abc import Mapping
+
 from tiger.api import previews
 from tiger.api.routes.assignment import read_network, read_tasks
 from tiger.api.routes.circuits import read_circuit, read_device
@@ -10,7 +12,9 @@ from tiger.api.schemas.circuits import scan_circuit
 from tiger.api.schemas.closed import only_given
 from tiger.api.schemas.files import open_document
 from tiger.api.schemas.limits import Limits
+from tiger.api.schemas.uploads import put_texts
 from tiger.api.schemas.views import ViewRequest
+from tiger.api.seams.upload import NO_UPLOADS, UploadText
 from tiger.errors import InputError
 from tiger.formats import nodelink
 from tiger.mapping.hardware import build_hardware
@@ -27,12 +31,12 @@ OF_DEVICES = ("coupling_map", "gates")
 OF_OPERATORS = ("nodes", "operators")
 
 
-def check(body: bytes, limits: Limits) -> ViewRequest:
+def check(body: bytes, limits: Limits, uploads: Mapping[str, UploadText] = NO_UPLOADS) -> ViewRequest:
     """Return the request that a body states; raise InputError, or pydantic's ValidationError for a type.
 
-    What it states is only measured.
+    What it states is only measured; it may refer to `uploads`.
     """
-    request = ViewRequest.read(parse(body))
+    request = ViewRequest.read(put_texts(body, parse(body), uploads))
     only_given(request)
     bounds.check_tasks(limits, request.tasks)
     _check_topology(limits, request.topology)
@@ -43,12 +47,12 @@ def check(body: bytes, limits: Limits) -> ViewRequest:
     return request
 
 
-def preview(body: bytes, limits: Limits) -> bytes:
+def preview(body: bytes, limits: Limits, uploads: Mapping[str, UploadText] = NO_UPLOADS) -> bytes:
     """Return the view of what a checked body states as strict JSON; raise InputError that names the field.
 
     No text in it is taken for the path of a file.
     """
-    return encode(_view(check(body, limits), limits))
+    return encode(_view(check(body, limits, uploads), limits))
 
 
 def _check_topology(limits: Limits, topology: object) -> None:

@@ -8,8 +8,8 @@ from fastapi import FastAPI, Path, Query, Request, Response
 
 from tiger.api.middleware.problems import Problem, RefusedError
 from tiger.api.routes import answers
-from tiger.api.routes.jobs import PAGE, After
-from tiger.api.routes.listing import link_to_next
+from tiger.api.routes.jobs import PAGE
+from tiger.api.routes.listing import After, link_to_next
 from tiger.api.routes.owner import owner_of
 from tiger.api.schemas.jobs import MEDIA_TYPE
 from tiger.api.schemas.webhooks import WebhookBody, WebhooksBody, describe_webhook

@@ -8,7 +8,7 @@ from pydantic_core import PydanticCustomError
 
 from tiger.api.schemas import limits as bounds
 from tiger.api.schemas.closed import Closed, Documented, Pins, Start
-from tiger.api.schemas.files import FileText as FileBody
+from tiger.api.schemas.files import FileBody
 from tiger.api.schemas.graphs import HardwareGraph, TaskGraph
 from tiger.api.schemas.limits import SMALL_HARD_TEXT, SMALL_TEXT, Limits
 from tiger.errors import InputError

@@ -8,7 +8,7 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 from tiger.api.schemas.closed import Closed, Documented
-from tiger.api.schemas.files import FileText
+from tiger.api.schemas.files import FileBody
 from tiger.api.schemas.graphs import HardwareGraph
 from tiger.api.schemas.limits import SMALL_HARD_TEXT, SMALL_TEXT, Limits, check_device
 from tiger.circuits.entry.scan import CircuitLimits, scan
@@ -84,7 +84,7 @@ class Target(TypedDict):
 
 
 Coupling = list[Pair] | CouplingMap | Target
-Device = Annotated[str | list[object] | dict[str, object], Documented(str | Coupling | HardwareGraph | FileText)]
+Device = Annotated[str | list[object] | dict[str, object], Documented(str | Coupling | HardwareGraph | FileBody)]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,9 @@
 """Files in requests, as their names and their texts; none is ever opened."""
 
 from pathlib import Path
+from typing import Annotated, NotRequired
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from tiger.errors import InputError
@@ -17,6 +18,18 @@ class FileText(TypedDict):
 
     file: str
     text: str
+
+
+class UploadReference(TypedDict):
+    """Refer to a file that was uploaded, by its id; the name, whose ending says what it is, is its own if left out."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]  # as pydantic documents
+
+    upload: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    file: NotRequired[str]
+
+
+FileBody = FileText | UploadReference
 
 
 def open_document(field: str, stated: object) -> object:

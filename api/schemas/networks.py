@@ -5,7 +5,7 @@ from typing import Annotated, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tiger.api.schemas.files import FileText
+from tiger.api.schemas.files import FileBody
 from tiger.training.hardware.cluster import DeviceKind
 from tiger.training.models.layers import LayerKind
 from tiger.training.models.shape import Attention
@@ -151,7 +151,7 @@ class OperatorTable(TypedDict):
     edges: Names
 
 
-Model = LayerTable | Transformer | PipeDreamProfile | list[Layer] | DnnPartitioningGraph | OperatorTable | FileText
+Model = LayerTable | Transformer | PipeDreamProfile | list[Layer] | DnnPartitioningGraph | OperatorTable | FileBody
 
 
 class MeasuredText(TypedDict):
@@ -250,7 +250,7 @@ class MachineTable(TypedDict):
     fallback: NotRequired[str]
 
 
-Inside = MachineInside | str | DeviceTable | MachineTable | FileText
+Inside = MachineInside | str | DeviceTable | MachineTable | FileBody
 
 
 class HostsInside(TypedDict):
@@ -263,7 +263,7 @@ class HostsInside(TypedDict):
 class HostTable(TypedDict):
     """Describe hosts by a file of their network, and what is inside all of them, or inside those listed."""
 
-    hosts: FileText
+    hosts: FileBody
     machine: Inside | list[HostsInside]
     networks: NotRequired[list[Network] | Networks]
     labels: NotRequired[list[str]]
@@ -289,4 +289,4 @@ class MeasuredMachine(DeviceOptions):
     nccl_tests: str
 
 
-Cluster = DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | MeasuredMachine | FileText
+Cluster = DeviceTable | MachineTable | HostTable | NvidiaMachine | NcclMachine | MeasuredMachine | FileBody

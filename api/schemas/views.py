@@ -74,6 +74,16 @@ class FileBody(BaseModel):
     media_type: str
 
 
+class EmissionBody(BaseModel):
+    """Describe what the answer of a job can be written for, to be had from `/jobs/{id}/emit/{name}`."""
+
+    model_config = ConfigDict(extra="forbid", title="Emission")
+
+    name: str
+    file: str = Field(description="What the file is called.")
+    media_type: str
+
+
 ViewBody = Annotated[
     Annotated[MappingView, AsDocument()]
     | Annotated[CircuitView, AsDocument()]

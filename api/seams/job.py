@@ -8,12 +8,13 @@ from typing import Literal, Protocol
 from tiger.api.seams.files import FileInfo, JobFile
 from tiger.api.seams.quota import Charge, OwnerUsage
 from tiger.api.seams.rebalancer import Rebalancers
+from tiger.api.seams.upload import Uploads
 from tiger.api.seams.webhook import WebhookOutcome, Webhooks
 
 Kind = Literal["assign", "place", "plan", "experts"]
 Status = Literal["queued", "running", "done", "failed", "cancelled"]
-# Where a page of jobs ends: the time and the id of its last one.
-CURSOR = re.compile(r"^([0-9]{1,12}(?:\.[0-9]{1,12})?)-([0-9a-f]{32})$")
+# Where a page of jobs or uploads ends: the time and the id of its last one.
+CURSOR = re.compile(r"^([0-9]{1,12}(?:\.[0-9]{1,12})?)-([0-9a-f]{32}|[0-9a-f]{64})$")
 # A tag of a job.
 TAG = re.compile(r"[A-Za-z0-9._:/-]{1,64}")
 ENDED: tuple[Status, ...] = ("done", "failed", "cancelled")
@@ -66,7 +67,7 @@ class JobOrder:
     Among jobs of one priority of an owner the least `rank` goes first (`jobs.turns`).
 
     `key` is the Idempotency-Key: the same key of the same owner with the same body is the same job. `request_id` is the
-    number of the request, by which the log can be searched.
+    number of the request, by which the log can be searched. `uploads` are the ids of those that the body refers to.
     """
 
     kind: Kind
@@ -76,6 +77,7 @@ class JobOrder:
     rank: int = 10
     request_id: str | None = None
     terms: JobTerms = USUAL_TERMS
+    uploads: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +126,10 @@ class Jobs(Protocol):
     def webhooks(self) -> Webhooks:
         """Return what lists the events that owners are told of, once it has started."""
 
+    @property
+    def uploads(self) -> Uploads:
+        """Return what stores uploads beside the jobs, once it has started."""
+
     async def start(self) -> None:
         """Open the store, take up what was left, and begin to work."""
 
@@ -132,6 +138,9 @@ class Jobs(Protocol):
 
     async def submit(self, work: JobOrder) -> Job:
         """Store a job and return it; raise KeyReusedError, QuotaExceededError, DiskFullError or DatabaseDownError."""
+
+    async def is_known(self, work: JobOrder) -> bool:
+        """Return whether there is a job of the key of an order; raise KeyReusedError or DatabaseDownError."""
 
     async def get(self, job_id: str, owner: str) -> Job | None:
         """Return a job with its report; raise DatabaseDownError."""

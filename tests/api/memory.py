@@ -7,7 +7,7 @@ import math
 import tempfile
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
@@ -20,6 +20,8 @@ from tiger.api.jobs.database import Database
 from tiger.api.jobs.rebalancer_store import RebalancerStore
 from tiger.api.jobs.rebalancers import DurableRebalancers
 from tiger.api.jobs.settings import DAY_S
+from tiger.api.jobs.upload_store import UploadStore
+from tiger.api.jobs.uploads import DurableUploads
 from tiger.api.jobs.webhook_store import WebhookStore
 from tiger.api.jobs.webhooks import DurableWebhooks
 from tiger.api.middleware.problems import problem_of
@@ -31,6 +33,7 @@ from tiger.api.seams.files import FileInfo, JobDelivery, JobFile, write_files
 from tiger.api.seams.job import ALL_JOBS, Job, JobFilter, JobOrder, KeyReusedError
 from tiger.api.seams.quota import NO_QUOTAS, Charge, OwnerUsage, QueueFullError
 from tiger.api.seams.rebalancer import Rebalancers
+from tiger.api.seams.upload import NO_UPLOADS, Uploads, UploadText
 from tiger.api.seams.webhook import WebhookOutcome, Webhooks
 from tiger.api.settings import Settings
 from tiger.run.progress import ignore
@@ -72,6 +75,11 @@ class MemoryJobs:
     def rebalancers(self) -> Rebalancers:
         """Keep rebalancers in the file, as their steps are statements of a database."""
         return DurableRebalancers(RebalancerStore(self._rows, self.most, DAY_S), asyncio.to_thread)
+
+    @cached_property
+    def uploads(self) -> Uploads:
+        """Keep uploads in it, too; what jobs use them is not noted."""
+        return DurableUploads(UploadStore(self._rows, DAY_S), asyncio.to_thread)
 
     @cached_property
     def webhooks(self) -> Webhooks:
@@ -125,6 +133,10 @@ class MemoryJobs:
             self._keys[work.owner, work.key] = work, job.id
         self._queue.put_nowait((work.rank, next(self._number), job.id, work))
         return job
+
+    async def is_known(self, work: JobOrder) -> bool:
+        """Return whether a key is in use."""
+        return (work.owner, work.key) in self._keys
 
     async def get(self, job_id: str, owner: str) -> Job | None:
         """Return a job."""
@@ -230,7 +242,8 @@ class MemoryJobs:
         await self._set(job)
         try:
             timeout_s = self.limits.max_time_s + GRACE_S
-            found = await self.workers.run(timeout_s, deliver, work.kind, work.body, self.limits)
+            uploads = await self.uploads.read(work.uploads, work.owner) if work.uploads else NO_UPLOADS
+            found = await self.workers.run(timeout_s, deliver, work.kind, work.body, self.limits, uploads)
         except Exception as error:  # noqa: BLE001 (whatever it is, the job fails of it)
             problem = json.loads(bytes(problem_of(error).response().body))
             await self._set(replace(job, status="failed", ended_s=time.time(), problem=problem))
@@ -258,7 +271,7 @@ def _meets(job: Job, wanted: JobFilter) -> bool:
     return status and kind and tagged and since_s <= job.created_s < until_s
 
 
-def deliver(kind: str, body: bytes, limits: Limits) -> JobDelivery:
+def deliver(kind: str, body: bytes, limits: Limits, uploads: Mapping[str, UploadText]) -> JobDelivery:
     """Answer a body as a job, in a worker."""
-    report, drafts = Solve(limits)(kind, body, ignore)
+    report, drafts = Solve(limits)(kind, body, ignore, uploads)
     return JobDelivery(report, write_files(drafts))

@@ -369,6 +369,23 @@ def test_a_job_has_a_view_and_files(client: Client) -> None:
         job.file("none")
 
 
+def test_a_job_is_written_for_other_systems(client: Client) -> None:
+    """As a text or as bytes, where its answer can be."""
+    kind = "Content-Type"
+    say("GET /jobs/j1", (200, JOB | {"status": "done"}, {}))
+    say("GET /jobs/j1/emit", (200, [{"name": "csv", "file": "ranks.csv", "media_type": "text/csv"}], {}))
+    say("GET /jobs/j1/emit/csv", (200, b"rank\n", {kind: "text/csv; charset=utf-8"}))
+    say("GET /jobs/j1/emit/eplb", (200, b"PK\xff", {kind: "application/octet-stream"}))
+    refusal = {"detail": "no", "errors": [{"pointer": "#/emit", "detail": "expected hosts"}]}
+    say("GET /jobs/j1/emit/slurm", (422, refusal, {}))
+    job = client.job("j1")
+    assert (job.formats(), job.emit("csv"), job.emit_bytes("eplb")) == ({"csv": "ranks.csv"}, "rank\n", b"PK\xff")
+    with pytest.raises(ServiceError, match="use emit_bytes"):
+        job.emit("eplb")
+    with pytest.raises(InputError, match="emit: expected hosts"):
+        job.emit("slurm")
+
+
 def test_an_id_is_no_path(client: Client) -> None:
     """Whatever it holds, it asks for a job."""
     with pytest.raises(ServiceError, match=r"^unknown \(status 404\)$"):

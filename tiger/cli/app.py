@@ -17,6 +17,7 @@ from tiger import __version__
 from tiger.cli import console, variables
 from tiger.cli.console import OK, THREADS
 from tiger.cli.doctor import doctor
+from tiger.cli.emit import emit
 from tiger.cli.exchange import EXCHANGES
 from tiger.cli.explain import explain
 from tiger.cli.help import Command, Group
@@ -93,6 +94,7 @@ for use, known in list_commands():
 for exchange in EXCHANGES:
     app.command(exchange.name, cls=Command, rich_help_panel="Use other solvers")(exchange.build())
 app.command(cls=Command, rich_help_panel="Understand")(explain)
+app.command(cls=Command, rich_help_panel="Understand")(emit)
 app.command(cls=Command, rich_help_panel="Run")(openapi)
 
 

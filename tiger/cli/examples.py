@@ -9,6 +9,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     **{command.name: command.examples for _, command in list_commands()},
     **{exchange.name: exchange.examples for exchange in EXCHANGES},
     "explain": ("tiger assign halo:8x8 --topology torus:4x4x4 --json - | tiger explain -",),
+    "emit": (
+        "tiger experts examples/traces/router8.csv --experts 8 --cluster dgx:1 \\\n"
+        "  --json - | tiger emit - --as sglang",
+    ),
     "topologies": ("tiger topologies",),
     "solvers": ("tiger solvers",),
     "openapi": ("tiger openapi > openapi.json",),

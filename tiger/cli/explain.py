@@ -9,8 +9,6 @@ import typer
 from tiger.cli import console
 from tiger.cli.console import OK
 from tiger.errors import InputError
-from tiger.model.wording import describe
-from tiger.uses import list_uses
 
 if TYPE_CHECKING:
     from tiger.run.explanation import Explanation
@@ -32,7 +30,7 @@ def explain(report: ReportFile) -> int:
     `rebalance` wrote, and the report of a service. Exits with 0 where it can be explained, feasible or not, and 2 where
     it is no report.
     """
-    console.emit(explain_text(_read(report)).write())
+    console.emit(explain_text(read_source(report, FIELD)).write())
     return OK
 
 
@@ -46,27 +44,20 @@ def explain_text(text: str) -> "Explanation":
 
 def _explain(text: str) -> "Explanation":
     """Return the explanation of a report by its schema; raise ArithmeticError for figures that cannot be true."""
-    from tiger.api.schemas.reports import read_document
-    from tiger.model.jsontext import read_json
+    from tiger.api.saved_reports import read_report
 
-    stated = read_json(text, FIELD)
-    schema = stated.get("schema") if isinstance(stated, dict) else None
-    for use in list_uses():
-        if schema == use.schema:
-            explanation = use.explanation.load()(read_document(use.report.load(), text, FIELD))
-            return cast("Explanation", explanation)
-    known = ", ".join(use.schema for use in list_uses())
-    raise InputError(f"{FIELD}/schema", f"expected one of {known}, got {describe(schema)}")
+    use, report = read_report(text)
+    return cast("Explanation", use.explanation.load()(report))
 
 
-def _read(source: str) -> str:
-    """Return the text of a file, or of standard input for `-`; raise InputError of `report`."""
+def read_source(source: str, field: str) -> str:
+    """Return the text of a file, or of standard input for `-`; raise InputError of a field."""
     from tiger.model.text import read_file
 
-    content = sys.stdin.buffer.read(MAX_BYTES + 1) if source == "-" else read_file(Path(source), FIELD, MAX_BYTES)
+    content = sys.stdin.buffer.read(MAX_BYTES + 1) if source == "-" else read_file(Path(source), field, MAX_BYTES)
     if len(content) > MAX_BYTES:
-        raise InputError(FIELD, f"expected at most {MAX_BYTES} bytes, got more on standard input")
+        raise InputError(field, f"expected at most {MAX_BYTES} bytes, got more on standard input")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(FIELD, f"expected UTF-8 text, got another byte at {error.start}") from None
+        raise InputError(field, f"expected UTF-8 text, got another byte at {error.start}") from None

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tiger.client.job import RemoteJob
     from tiger.client.rebalancer import RemoteRebalancer
     from tiger.client.requests import Asked, assignment, circuit_layout, expert_placement, placement, planning
+    from tiger.client.uploads import RemoteUpload
     from tiger.client.usage import KeyUsage, QuotaUse
     from tiger.client.webhooks import verify_webhook
     from tiger.errors import InputError
@@ -36,6 +37,7 @@ _HOMES = {
     "RemoteComparison": "tiger.client.comparison",
     "RemoteJob": "tiger.client.job",
     "RemoteRebalancer": "tiger.client.rebalancer",
+    "RemoteUpload": "tiger.client.uploads",
     "ServiceError": "tiger.client.errors",
     "assignment": "tiger.client.requests",
     "circuit_layout": "tiger.client.requests",
@@ -57,6 +59,7 @@ __all__ = [
     "RemoteComparison",
     "RemoteJob",
     "RemoteRebalancer",
+    "RemoteUpload",
     "ServiceError",
     "assignment",
     "circuit_layout",

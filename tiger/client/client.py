@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from tiger.client.rebalancer import RemoteRebalancer
     from tiger.client.reports import AnyReport
     from tiger.client.requests import Asked
+    from tiger.client.uploads import RemoteUpload
     from tiger.client.usage import KeyUsage
     from tiger.expert_maps.report import ExpertReport
     from tiger.placement.entry.report import PlacementReport
@@ -191,8 +193,31 @@ class Client:
 
         return find_comparison(self._connection, comparison_id)
 
+    def upload(self, path: Path | str) -> "RemoteUpload":
+        """Have the service keep a file of text for several requests, and return what stands in place of its path.
+
+        Requests for mappings, placements and plans refer to it then, so that it may be larger than a body; the same
+        file is kept once. Raises InputError of `path` for a file that cannot be read, and `InputError` or ServiceError
+        for one that the service does not take.
+        """
+        from tiger.client.uploads import upload_file
+
+        return upload_file(self._connection, Path(path))
+
+    def uploads(self) -> "Iterator[Document]":
+        """Yield what the service says of each upload of this key, the newest first: `id`, `name`, `bytes`, .."""
+        from tiger.client.uploads import list_uploads
+
+        return list_uploads(self._connection)
+
+    def delete_upload(self, upload_id: str) -> None:
+        """Have the service forget an upload; raise ServiceError (409) where a job that uses it has not ended."""
+        from tiger.client.uploads import delete_upload
+
+        delete_upload(self._connection, upload_id)
+
     def job(self, job_id: str) -> "RemoteJob[AnyReport]":
-        """Return a job by its id; a plan of it cannot be emitted, as model and cluster are not at hand."""
+        """Return a job by its id; its report is emitted by the service (`RemoteJob.emit`), as the request is there."""
         from tiger.client.reports import read_report
 
         call = Call(method="GET", path=f"jobs/{quote(job_id, safe='')}")

@@ -108,7 +108,7 @@ class Connection:
         """Return the answer to one request, or why there is none."""
         headers = dict(call.headers)
         if call.body is not None:
-            headers["Content-Type"] = "application/json"
+            headers.setdefault("Content-Type", "application/json")
         timeout = httpx.Timeout(self._timeout_s, read=self._timeout_s + call.wait_s)
         try:
             return self._http.request(call.method, call.path, headers=headers, content=call.body, timeout=timeout)

@@ -105,15 +105,34 @@ class RemoteJob(Generic[Result]):
 
         Raises ServiceError.
         """
-        answer = self._connection.send(self._get("files"))
-        try:
-            return {file["name"]: file["description"] for file in json.loads(answer.content)}
-        except (ValueError, TypeError, KeyError):
-            raise ServiceError(answer.status_code, "expected a list of files, got something else") from None
+        return self._list("files", "description")
 
     def file(self, name: str) -> str:
         """Return the text of a file that it has left; raise ServiceError for one that there is not."""
         return self._connection.send(self._get(f"files/{quote(name, safe='')}")).text
+
+    def formats(self) -> dict[str, str]:
+        """Return what its answer can be written for, once it has ended: the name of each file, by that of its reader.
+
+        Raises ServiceError.
+        """
+        return self._list("emit", "file")
+
+    def emit(self, name: str) -> str:
+        """Return its answer as a launcher, a training system or a server of experts reads it, such as slurm or vllm.
+
+        The service writes it, of any job that has ended. Raises InputError of `emit` where this answer cannot be
+        written so, and ServiceError for a name that is not among its `formats`, a job that goes on (409), and a file
+        that is no text, that of eplb, which `emit_bytes` returns.
+        """
+        answer = self._connection.send(self._get(f"emit/{quote(name, safe='')}"))
+        if answer.headers.get("content-type", "").startswith("application/octet-stream"):
+            raise ServiceError(answer.status_code, f"expected a text, got the bytes of {name}: use emit_bytes")
+        return answer.text
+
+    def emit_bytes(self, name: str) -> bytes:
+        """Return the bytes of what `emit` writes, also of what is no text; raise as it does."""
+        return self._connection.send(self._get(f"emit/{quote(name, safe='')}")).content
 
     def cancel(self) -> None:
         """Cancel it where it has not ended; raise ServiceError."""
@@ -140,6 +159,14 @@ class RemoteJob(Generic[Result]):
     def _get(self, path: str) -> Call:
         """Return the request for something below the job."""
         return Call(method="GET", path=f"jobs/{self.id}/{path}", kept=True)
+
+    def _list(self, path: str, member: str) -> dict[str, str]:
+        """Return one member of everything in a list below the job, by name; raise ServiceError."""
+        answer = self._connection.send(self._get(path))
+        try:
+            return {each["name"]: each[member] for each in json.loads(answer.content)}
+        except (ValueError, TypeError, KeyError):
+            raise ServiceError(answer.status_code, f"expected a list of {path}, got something else") from None
 
     def _take(self, document: Document) -> None:
         """Replace what is known by what the service says."""

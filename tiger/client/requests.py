@@ -14,6 +14,7 @@ from tiger.circuits.entry.arguments import LayoutArguments
 from tiger.circuits.entry.report import CircuitReport
 from tiger.client.errors import Document
 from tiger.client.reports import read_as
+from tiger.client.uploads import refer_to_uploads
 from tiger.errors import InputError
 from tiger.expert_maps.arguments import ExpertArguments
 from tiger.expert_maps.report import ExpertReport
@@ -42,7 +43,8 @@ def ask(name: str, arguments: object) -> Asked[Any]:
     """Return the request of a use by its name, for its arguments; raise as the function of that name does."""
     use, remote = next((use, use.remote) for use in list_uses() if use.name == name and use.remote is not None)
     call = remote.state.load()(arguments)
-    return Asked(remote.path, body_of(call.document), lambda answer: call.complete(read_as(use, answer)))
+    body = body_of(refer_to_uploads(call.document, arguments))
+    return Asked(remote.path, body, lambda answer: call.complete(read_as(use, answer)))
 
 
 @from_fields(AssignArguments)

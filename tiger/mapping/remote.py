@@ -3,13 +3,12 @@
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 
-import numpy as np
-
 from tiger.errors import InputError
 from tiger.formats.files import is_pattern, is_topology_file
 from tiger.formats.hardware.composition import HostContents, list_insides
 from tiger.formats.hardware.units import UnitOptions
 from tiger.formats.hostfile import HostSlots
+from tiger.mapping.attachment import attach_problem
 from tiger.mapping.contiguous import need_contiguity
 from tiger.mapping.entry import pose_problem
 from tiger.mapping.graph_documents import task_document, topology_document
@@ -17,7 +16,6 @@ from tiger.mapping.hardware import list_allocation, list_shares, read_network
 from tiger.mapping.options import AssignArguments, HardwareArguments, MappingOptions
 from tiger.mapping.request import Request
 from tiger.mapping.start import home_of
-from tiger.model.arrays import IntArray
 from tiger.model.options import narrow
 from tiger.model.problem import Problem
 from tiger.model.sharing import SharingOptions
@@ -25,7 +23,6 @@ from tiger.model.tasks import TaskGraph
 from tiger.model.text import FileText, read_text
 from tiger.model.topology import Topology
 from tiger.qubo.params import IsingParams
-from tiger.run.node_choice import keep_hosts
 from tiger.run.report import Report
 from tiger.run.use import REFUSED, RemoteCall, solver_name
 
@@ -43,7 +40,8 @@ def state_assignment(arguments: AssignArguments) -> RemoteCall[Report]:
         raise InputError("executor", f"{REFUSED}, got one")
     params = arguments.ising or IsingParams()
     Request(**asdict(narrow(MappingOptions, arguments)), ising=params)
-    problem, nodes = pose_problem(arguments)
+    posed = pose_problem(arguments)
+    problem = posed.problem
     # The launcher, which may need it, is of no concern to a service.
     together = need_contiguity(problem, arguments, arguments.emit, arguments.start)
     options = asdict(narrow(MappingOptions, arguments, contiguous_hosts=together or None))
@@ -63,10 +61,8 @@ def state_assignment(arguments: AssignArguments) -> RemoteCall[Report]:
     def complete(report: Report) -> Report:
         """Add what the readers here found odd, and the problem."""
         new = [remark for remark in remarks if remark not in report.warnings]
-        chosen = nodes is not None and report.feasible
-        on = keep_hosts(problem, _used_nodes(report, problem)) if chosen else problem
-        full = replace(report, warnings=(*new, *report.warnings), problem=on, routing=arguments.routing)
-        return full.emitting(arguments.emit)
+        full = attach_problem(report, posed, arguments.routing)
+        return replace(full, warnings=(*new, *report.warnings)).emitting(arguments.emit)
 
     return RemoteCall(document, complete)
 
@@ -85,12 +81,6 @@ def _state_start(arguments: AssignArguments, problem: Problem) -> dict[str, str]
     """Return the mapping to start from by names, checked here."""
     home = home_of(problem, arguments)
     return None if home is None else problem.mapping(home)
-
-
-def _used_nodes(report: Report, problem: Problem) -> IntArray:
-    """Return the nodes of a mapping."""
-    used = set(report.mapping.values())
-    return np.array([k for k, name in enumerate(problem.topology.names) if name in used])
 
 
 def _ising_options(params: IsingParams) -> dict[str, object]:

@@ -11,9 +11,10 @@ from tiger.planning.report import Degrees, PlanReport
 from tiger.planning.request import check_plan_options
 from tiger.run.use import REFUSED, RemoteCall, solver_name
 from tiger.training.documents import cluster_document, state_model
+from tiger.training.hardware.cluster import Cluster
 from tiger.training.hardware.options import HostArguments
 from tiger.training.models.setup import CHOSEN, TrainingSetup
-from tiger.training.models.sizes import model_of
+from tiger.training.models.sizes import Model, model_of
 from tiger.training.pairing import pair_with_devices
 from tiger.training.timings.costs import read_source, state_costs
 
@@ -38,20 +39,22 @@ def state_planning(arguments: PlanArguments) -> RemoteCall[PlanReport]:
         model_of(arguments.model, arguments.serve), cluster, read_source(arguments.costs), arguments
     )
 
-    def complete(report: PlanReport) -> PlanReport:
-        """Add the deployment of the best plan, whose layers are those of its microbatch."""
-        if report.placement is None or report.degrees is None:
-            return report
-        layers = model.layers(report.degrees.microbatch or 1, _setup_of(report.degrees, arguments))
-        deployment = deployment_of(report.placement, layers, cluster)
-        return replace(report, placement=replace(report.placement, deployment=deployment))
-
     options = {**asdict(narrow(PlanOptions, arguments)), "solver": solver_name(arguments.solver)}
     return RemoteCall(
-        {**options, "model": document, "cluster": hardware, "costs": state_costs(arguments.costs)}, complete
+        {**options, "model": document, "cluster": hardware, "costs": state_costs(arguments.costs)},
+        lambda report: add_deployment(report, model, cluster, arguments),
     )
 
 
-def _setup_of(degrees: Degrees, arguments: PlanArguments) -> TrainingSetup:
+def add_deployment(report: PlanReport, model: Model, cluster: Cluster, options: PlanOptions) -> PlanReport:
+    """Return a report that came as JSON with the deployment of its best plan, whose layers are of its microbatch."""
+    if report.placement is None or report.degrees is None:
+        return report
+    layers = model.layers(report.degrees.microbatch or 1, _setup_of(report.degrees, options))
+    deployment = deployment_of(report.placement, layers, cluster)
+    return replace(report, placement=replace(report.placement, deployment=deployment))
+
+
+def _setup_of(degrees: Degrees, options: PlanOptions) -> TrainingSetup:
     """Return how the ranks of a plan hold and train the layers."""
-    return narrow(TrainingSetup, arguments, **{name: getattr(degrees, name) for name in CHOSEN})
+    return narrow(TrainingSetup, options, **{name: getattr(degrees, name) for name in CHOSEN})

@@ -212,7 +212,9 @@ class Report(Answer):
         if not self.feasible:
             raise InputError("emit", "expected a mapping that is feasible, got a report without one")
         if self.problem is None:
-            raise InputError("emit", "expected a report with its hardware at hand, got one of a service alone")
+            raise InputError(
+                "emit", "expected its request beside it, as tiger.load_report takes that, got a report alone"
+            )
         return order_ranks(self.mapping, LaunchNodes.of(self.problem.topology))
 
     def _judge(self) -> Verdict | None:

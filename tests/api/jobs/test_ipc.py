@@ -2,15 +2,16 @@
 
 import asyncio
 from asyncio import Runner
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from tiger.api.jobs.ipc import IpcServer, RunningSolve, solve_over_ipc
 from tiger.api.seams.files import JobDelivery, Solution
+from tiger.api.seams.upload import UploadText
 from tiger.run.deadline import ENDING
 from tiger.run.progress import Progress
 
 
-def say(kind: str, body: bytes, tell: Callable[[Progress], None]) -> Solution:
+def say(kind: str, body: bytes, tell: Callable[[Progress], None], _: Mapping[str, UploadText]) -> Solution:
     """Tell of two stages, and wait for the word to end."""
     tell(Progress("one", 0.5, 3.0))
     tell(Progress("two", None, None))

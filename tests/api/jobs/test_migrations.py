@@ -11,9 +11,11 @@ from tiger.api.jobs import migrations
 from tiger.api.jobs.claims import Claims, Outcome
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.store import Store
+from tiger.api.jobs.upload_store import UploadStore
 from tiger.api.jobs.usage import UsageStore
 from tiger.api.seams.job import USUAL_TERMS, JobFilter, JobOrder
 from tiger.api.seams.quota import Charge, Quotas
+from tiger.api.seams.upload import NewUpload
 from tiger.errors import InputError
 
 MORE = ("ALTER TABLE tiger_jobs ADD COLUMN more TEXT", "CREATE INDEX tiger_more ON tiger_jobs (more)")
@@ -124,6 +126,21 @@ def test_what_was_kept_before_is_counted(empty: Database, monkeypatch: pytest.Mo
         connection.execute(sa.insert(migrations.ANSWERS).values(id="r", key="k", hash="", number=1, answer=b"123456"))
     empty.prepare()
     assert UsageStore(empty, lambda _: Quotas()).read("", 1).kept_bytes == 2 + 3 + 4 + 5 + 6
+
+
+def test_a_database_without_uploads_is_brought_up_to_date(empty: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs of before use none, and later ones may."""
+    before = next(k for k, step in enumerate(migrations.MIGRATIONS) if "tiger_uploads" in step[0])
+    with monkeypatch.context() as older:
+        older.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:before])
+        empty.prepare()
+    job_id = insert_as_before(empty, JobOrder(kind="plan", body=b"{}"))
+    empty.prepare()
+    uploads = UploadStore(empty, 60.0)
+    new = NewUpload(id="a" * 64, owner="", name="a.csv", size=1, packed=b"x")
+    assert uploads.insert(new)[0].jobs == 0
+    job, _ = Store(empty, 9).insert(JobOrder(kind="assign", body=b"{}", uploads=(new.id,)))
+    assert [list(uploads.read_of_job(each)) for each in (job.id, job_id)] == [[new.id], []]
 
 
 def test_a_newer_database_is_refused(empty: Database, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -16,12 +16,15 @@ from tiger.api.middleware import log
 from tiger.api.pool import processes as workers
 from tiger.api.pool.processes import Workers
 from tiger.api.seams.files import Draft, Solution
+from tiger.api.seams.upload import NO_UPLOADS, UploadText
 from tiger.errors import InputError
 from tiger.run.deadline import ENDING
 from tiger.run.progress import Progress
 
 
-def solve(kind: str, body: bytes, tell: Callable[[Progress], None]) -> Solution:
+def solve(
+    kind: str, body: bytes, tell: Callable[[Progress], None], uploads: Mapping[str, UploadText] = NO_UPLOADS
+) -> Solution:
     """Use a processor or sleep, telling of it, or die or fail, and append `n` to the file `log`, as the body says."""
     asked = json.loads(body)
     if "child" in asked and (child := os.fork()):
@@ -39,7 +42,8 @@ def solve(kind: str, body: bytes, tell: Callable[[Progress], None]) -> Solution:
     if "log" in asked:
         with Path(asked["log"]).open("a", encoding="ascii") as log:
             log.write(f"{asked['n']}\n")
-    report = json.dumps({"n": asked.get("n"), "ended": ENDING.is_set()}).encode()
+    texts = {"texts": [text.unpack() for text in uploads.values()]} if uploads else {}
+    report = json.dumps({"n": asked.get("n"), "ended": ENDING.is_set(), **texts}).encode()
     return Solution(
         report, [Draft(name, "", "text/plain", partial(_write, what)) for name, what in asked.get("files", {}).items()]
     )

@@ -121,6 +121,20 @@ def test_a_dropped_file_is_shown_run_and_taken_home(page: Any, url: str) -> None
     assert sorted(map(int, save(page, "permutation.txt").split())) == list(range(8))
 
 
+def test_answers_are_taken_home_for_what_was_not_asked_for(page: Any, url: str, faults: list[str]) -> None:
+    """What another launcher does not take says why, and that is gone once something is saved."""
+    state(page, url, '{"nodes": [{"id": "a"}, {"id": "b"}], "edges": [{"source": "a", "target": "b"}]}', "grid:2")
+    run_job(page)
+    panel = page.get_by_role("region", name="Files")
+    panel.get_by_role("button", name="openmpi", exact=True).click()
+    panel.get_by_role("alert").wait_for()
+    assert "expected" in panel.get_by_role("alert").inner_text()
+    assert save(page, "mapping.csv").startswith(b"task,node")
+    assert panel.get_by_role("alert").count() == 0
+    assert ["422" in fault for fault in faults] == [True] * max(1, len(faults))
+    faults.clear()
+
+
 def test_what_is_wrong_is_said_beside_it(page: Any, url: str, faults: list[str]) -> None:
     """The form keeps the rest, reads the next file, sends none that is no text, takes no comma for a decimal point."""
     page.goto(url)

@@ -78,11 +78,11 @@ def state_placement(arguments: PlaceArguments) -> RemoteCall[PlacementReport]:
     )
     layers = chain.layers_for(narrow(TrainingSetup, params))
     fit_layout(params, layers, known)
-    return RemoteCall({**document, "model": model}, lambda report: _add_deployments(report, layers, known))
+    return RemoteCall({**document, "model": model}, lambda report: add_deployments(report, layers, known))
 
 
-def _add_deployments(report: PlacementReport, layers: Layers, cluster: Cluster) -> PlacementReport:
-    """Return a report with its plan, and that of a layout."""
+def add_deployments(report: PlacementReport, layers: Layers, cluster: Cluster) -> PlacementReport:
+    """Return a report that came as JSON with its plan, and that of a layout; without one of other layers or devices."""
     if report.objective == "cache" and report.serving is not None and report.serving.sequences:
         layers = with_sequences(layers, report.serving.sequences)
     plan, own = report.given_report, deployment_of(report, layers, cluster)
