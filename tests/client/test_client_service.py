@@ -168,3 +168,20 @@ def test_a_rebalancer_names_what_is_at_fault(
 def no_seconds(decision: Decision) -> Decision:
     """Return a decision but for its seconds."""
     return replace(decision, seconds=0.0)
+
+
+def test_an_upload_is_mapped_and_the_job_is_written_for_a_launcher(client: Client, url: str) -> None:
+    """As a local run writes it; another key sees neither."""
+    upload = client.upload(EXAMPLES / "ranks4.csv")
+    job = client.submit(assignment(upload, "ring:4", slots=1, seed=1))
+    here = tiger.assign(EXAMPLES / "ranks4.csv", "ring:4", slots=1, seed=1, effort=1)
+    assert job.wait().mapping == here.mapping
+    assert (job.emit("openmpi"), job.formats()["slurm"]) == (here.emit("openmpi"), "slurm-hosts.txt")
+    assert [each["jobs"] for each in client.uploads() if each["id"] == upload.id] == [1]
+    with Client(url, KEYS[1]) as other:
+        assert list(other.uploads()) == []
+        with pytest.raises(InputError, match="tasks/upload: expected the id of an upload"):
+            other.assign(upload, "ring:4", seed=1)
+    upload.delete()
+    with pytest.raises(InputError, match="tasks/upload"):
+        job.emit("openmpi")
