@@ -29,7 +29,7 @@ def test_bug_no_route_takes_a_parameter_that_it_does_not_know(client: TestClient
 def test_what_there_is_is_named(client: TestClient) -> None:
     """Of the first parameter that is not known."""
     detail = client.get("/jobs?limit=2&state=done&x~/y=1").json()["detail"]
-    known = "after, limit, status, kind, created_after, created_before"
+    known = "after, limit, status, kind, tag, created_after, created_before"
     assert detail == f'#/state: expected one of the parameters {known}, got "state"'
     assert client.get("/solvers?x~/y=1").json()["errors"][0] == {
         "pointer": "#/x~0~1y",
