@@ -71,6 +71,11 @@ def digest_request(body: bytes, _: Limits) -> dict[str, object]:
         raise _refuse_depth() from None
 
 
+def write_value(value: object) -> str:
+    """Return a field of a request in short: a text as it is, and anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
 def problem_in(request: Mapping[str, object]) -> str | None:
     """Return the field of a request that states its problem."""
     return next((name for name in PROBLEMS if name in request), None)
@@ -149,13 +154,8 @@ def _refuse_depth() -> InputError:
 
 def _name_changes(changes: Mapping[str, object]) -> str | None:
     """Return short changes as a label, None for long ones and for none."""
-    text = ", ".join(f"{name}={_label(value)}" for name, value in changes.items())
+    text = ", ".join(f"{name}={write_value(value)}" for name, value in changes.items())
     return text if 0 < len(text) <= LABEL and text.isprintable() else None
-
-
-def _label(value: object) -> str:
-    """Return a value of a label."""
-    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _digest(value: object) -> object:

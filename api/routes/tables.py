@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import cast
 
-from tiger.api.routes.expansion import problem_in
+from tiger.api.routes.expansion import problem_in, write_value
 from tiger.api.schemas.comparisons import ComparedJobBody, ComparisonBody, FigureBody, summarize
 from tiger.api.seams.comparison import StoredComparison
 from tiger.api.seams.job import Job
@@ -60,7 +60,7 @@ def write_table(table: ComparisonBody) -> str:
     head = ("label", "job", "status", "feasible", "optimal")
     lines.writerow((*head, *(f"request.{name}" for name in table.differs), *names))
     for row in table.rows:
-        stated = ("" if value is None else json.dumps(value).strip('"') for value in row.request.values())
+        stated = ("" if value is None else write_value(value) for value in row.request.values())
         lines.writerow((*(getattr(row, name) for name in head), *stated, *(row.figures[name] for name in names)))
     return text.getvalue()
 
