@@ -124,8 +124,8 @@ def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
         from tiger.solvers.matching.graph_matching import GraphMatching
         from tiger.solvers.matching.partial_matching import MatchingParams
 
-        # A ring lies on a ring, one with a chord does not, which is too long for patterns but balls.
-        matching = GraphMatching(MatchingParams(fewest=1, vertices=6))
+        # A ring lies on a ring, one with a chord does not.
+        matching = GraphMatching(MatchingParams(fewest=1))
         return ((matching, _ring_on_ring()), (matching, _ring_on_ring(TASKS // 2)))
     if name == "ring":
         from tiger.solvers.rings.ring_order import RingOrder, RingParams

@@ -12,11 +12,9 @@ from tiger.solvers.annealing import cost_changes
 from tiger.solvers.annealing.refinement import Cooling, Refinement, RefineParams
 from tiger.solvers.greedy import complete
 from tiger.solvers.instance import Instance, instance_of
-from tiger.solvers.matching.growth import Growth
 from tiger.solvers.matching.monomorphism import TargetGraph, matcher_of, search_embeddings
 from tiger.solvers.matching.neighbourhoods import Neighbourhoods, rule_out
 from tiger.solvers.matching.partial_matching import MatchingParams, count_edges, embed_most
-from tiger.solvers.matching.regrowth import RegrownRegion, regrow
 
 # Nodes up to which hops between all of them are worked out, which takes 0.2 GB.
 MOST_NODES = 2896
@@ -28,9 +26,7 @@ MISSING = 0.1
 # drawn of 100 to 2,000 vertices but dragonflies are found in themselves within 140, parts of trees of 500 within 2,000.
 CALLS, FEWEST_CALLS, CALL_WORK = 4, 300, 1_000_000
 # Edges that an embedding keeps from which on it is worth a polish: others are only a start for other searches.
-KEPT = 0.7
-# Witnesses for each vertex that repair takes at first, and then where so many edges are kept.
-REGROW = 10_000, 40_000
+KEPT = 0.75
 # What is left after an embedding of most of a graph: swaps at temperatures that keep it. After this stage alone, heavy
 # hexagons and trees of 100 vertices with a twentieth or a hundredth of their edges moved cost 4 and 1.5 % less than at
 # the local optimum, Drezner's as much, which cost 1 to 2 % more from a `hot` of 0.2 or 0.3.
@@ -65,18 +61,10 @@ class GraphMatching:
         found = None if place is None else complete(problem, inst, place, start)
         if place is None:
             limits = allowed, problem.pins
-            place, sound = embed_most((guest, target), limits, PartialPrice(problem), self.params, seed, stop)
+            place = embed_most((guest, target), limits, PartialPrice(problem), self.params, seed, stop)
             found = complete(problem, inst, place, start)
-            if found is None:
-                # Nodes left over are forbidden to the tasks left over: tasks beside these make room.
-                beside = [guest.indices[guest.indptr[v] : guest.indptr[v + 1]] for v in np.flatnonzero(place < 0)]
-                loose = np.concatenate([*beside, np.empty(0, np.int64)])
-                place[loose[problem.pins[loose] < 0]] = -1
-                found = complete(problem, inst, place, start)
-            if found is not None and sound:
-                found = _improve((guest, target), problem, allowed, found, seed)
-                if count_edges(guest, target, found) > KEPT * len(ends):
-                    found = Refinement(POLISH).search(problem, found, effort=1, seed=seed, stop=stop).places
+            if found is not None and count_edges(guest, target, place) > KEPT * len(ends):
+                found = Refinement(POLISH).search(problem, found, effort=1, seed=seed, stop=stop).places
         if found is None or not cost_changes.total(inst, found) < cost_changes.total(inst, start):
             return Assignment(places=start.copy())
         return Assignment(places=found)
@@ -162,20 +150,6 @@ def _embed_all(guest: Neighbourhoods, target: Neighbourhoods, allowed: BoolArray
     place = np.full(len(allowed), -1)
     place[active] = places[0]
     return place if found else None
-
-
-def _improve(
-    graphs: tuple[Neighbourhoods, Neighbourhoods], problem: Problem, allowed: BoolArray, places: IntArray, seed: int
-) -> IntArray:
-    """Return a mapping after parts of an embedding grew anew, as long as it keeps most edges."""
-    (guest, target), inst = graphs, instance_of(problem)
-    growth, region = Growth.of(allowed, target), RegrownRegion.allocate(inst, len(target.hops), seed)
-    growth.place[:], growth.owner[places] = places, np.arange(len(places))
-    for work in REGROW:
-        regrow(guest, target, inst, growth, region, work * len(places))
-        if count_edges(guest, target, growth.place) < KEPT * len(guest.indices) / 2:
-            break
-    return growth.place
 
 
 def _pad(graph: Neighbourhoods) -> Int32Array:

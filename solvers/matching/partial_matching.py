@@ -8,7 +8,7 @@ import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.model.seams import Stop
-from tiger.solvers.matching.growth import FORK, LOSS, Growth, count_matches, grow
+from tiger.solvers.matching.growth import Growth, count_matches, grow
 from tiger.solvers.matching.neighbourhoods import Neighbourhoods
 from tiger.solvers.matching.patterns import EarPattern, PatternSearch, Wave, build_pattern, match_pattern
 
@@ -24,28 +24,30 @@ class MatchingParams:
     """Set the search for embeddings, of `fewest` tasks or more, as other searches find as much where there are fewer.
 
     - Partial ones grow from `patterns` of `ears` ears, one number after the other, and up to `vertices` vertices, about
-      some of `centres`; where no cycle is, a pattern is a `ball` of that many vertices. With 3 and 6 ears one of four
-      random 3-regular graphs of 500 with a twentieth of their edges moved ends at 2.3 times the cost of its place.
-    - Of each the `keep` best places wait, of which one anchor gives `each` at most, in the order of the edges kept and
-      lost by the first `screened` vertices that grow, and the best `grown` of those waiting grow. Nodes are alike that
-      have as many others within up to `reach` hops.
+      some of `centres`; where no cycle is, a pattern is a `ball` of that many vertices. With 4 ears alone 2 of 14
+      random 3-regular graphs of 100 and 500 with a twentieth of their edges moved end far from their place, with 3 and
+      4 ears by turns 1 or 2 of 3 triangulations of 2,000 do.
+    - Of each the `keep` best places wait, of which one anchor gives `each` at most, and the best `grown` of those
+      waiting grow. Nodes are alike that have as many others within up to `reach` hops.
     - `pattern_steps` and `growth_work` (witnesses), both for each vertex, and `base_work` bound the work.
     - Once the part `enough` of the edges is kept, and `placed` of the vertices have a node, `more` seeds grow. None
-      does where `hopeless` of them, or patterns that have no places, and one more for each `each_vertices`, have failed
-      or stayed below `sound`: a part of the edges, or edges. `seed_work` witnesses for each vertex are those of a seed
-      at least. Random graphs of 36 to 1,024 vertices on grids and tori take 10 to 15 % longer to map so than with half
-      as many places tried; with 8 seeds dragonflies of 114 with a twentieth of their edges moved cost 8 % more.
+      does where the first `grown` seeds have kept less than the part `hope[0]`; or `hopeless` of them, or patterns that
+      have no places, and one more for each `each_vertices`, less than `hope[1]`. `seed_work` witnesses for each vertex
+      are those of a seed at least. Random graphs of 30 to 400 vertices on grids and tori mostly take 0 to 18 % longer
+      to map than without the search so, and 30 to 50 % where 40 patterns are tried; graphs of 100 and 500 of the
+      families of `python -m benchmarks embeddings` cost as much after a whole solve.
+    - The best embedding is repaired in up to `repairs` rounds.
     """
 
     fewest: int = 17
-    ears: tuple[int, ...] = (2, 4)
+    ears: tuple[int, ...] = (3, 6)
     vertices: int = 24
     ball: int = 6
     centres: int = 300
     patterns: int = 60
     keep: int = 8
     each: int = 16
-    grown: int = 2
+    grown: int = 4
     reach: int = 3
     pattern_steps: int = 10_000
     growth_work: int = 50_000
@@ -53,11 +55,11 @@ class MatchingParams:
     enough: float = 0.93
     placed: float = 0.995
     more: int = 4
-    hopeless: int = 12
-    each_vertices: int = 100
-    sound: tuple[float, int] = (0.3, 60)
-    seed_work: int = 100
-    screened: int = 30
+    hopeless: int = 8
+    each_vertices: int = 50
+    hope: tuple[float, float] = (0.4, 0.75)
+    seed_work: int = 300
+    repairs: int = 3
 
 
 class Seed(NamedTuple):
@@ -73,9 +75,8 @@ class Seed(NamedTuple):
 class SeedNursery:
     """Grow seeds of a guest in a target, one after another, and hold the embedding of the lowest `price` so far.
 
-    `empty` has the pinned vertices alone. `left` are the seeds, and `work` the witnesses, that are left to it; `sound`
-    is whether a seed has grown far without a loss of too many edges. `grown[: count, n]` are the places of all that
-    have grown, number `first` the best.
+    `empty` has the pinned vertices alone. `left` are the seeds, and `work` the witnesses, that are left to it; `kept`
+    is the most edges kept. `grown[: count, n]` are the places of all that have grown, number `first` the best.
     """
 
     guest: Neighbourhoods
@@ -88,7 +89,7 @@ class SeedNursery:
     left: int = field(init=False)
     work: int = field(init=False)
     grown: IntArray = field(init=False)
-    sound: bool = False
+    kept: int = 0
     count: int = 0
     first: int = -1
     used: int = 0
@@ -111,21 +112,14 @@ class SeedNursery:
         return self.left <= 0 or self.work <= 0
 
     def is_hopeless(self, patterns: int) -> bool:
-        """Return whether nothing sound has grown from so many patterns, and the seeds that have grown so far."""
+        """Return whether too few edges are kept after so many patterns, and the seeds that have grown so far."""
         params, n = self.params, len(self.empty.place)
-        last = params.hopeless + n // params.each_vertices
+        (low, high), last = params.hope, params.hopeless + n // params.each_vertices
         # Growth of sparse guests takes less, and they get more of it.
         seeds = min(self.count, self.used / (params.seed_work * n))
-        return not self.sound and (seeds >= last or (patterns >= last and not self.count))
-
-    def screen(self, seed: Seed) -> Seed | None:
-        """Return a seed ranked by the edges that its first growth keeps, None where it meets a pinned vertex."""
-        growth = self._plant(self.empty, seed)
-        if growth is None:
-            return None
-        self._grow_on(growth, self._list_beside(seed.order), (self.params.screened, self.work, 0.0))
-        kept, lost = count_within(self.guest, self.target, growth.place)
-        return seed._replace(rank=LOSS * lost - kept)
+        if seeds >= last or (patterns >= last and not self.count):
+            return self.kept < high * self.edges
+        return seeds >= params.grown and self.kept < low * self.edges
 
     def grow(self, seed: Seed) -> None:
         """Grow a seed, unless it is a part of what has grown before."""
@@ -135,53 +129,21 @@ class SeedNursery:
             # What one seed after another leads to is likely to be the best there is.
             self.left -= self.first in same and self.left < params.more
             return
-        growth = self._plant(self.empty, seed)
-        if growth is None:
+        growth = self.empty.copy()
+        if (growth.owner[places] >= 0).any() or (growth.place[order] >= 0).any():
             return
-        whole = self._grow_out(growth)
+        growth.place[order], growth.owner[places] = places, order
+        grow(self.guest, self.target, growth, 0.0, self.work)
         kept = count_edges(self.guest, self.target, growth.place)
-        part, most = params.sound
-        self.sound = self.sound or (whole and kept >= min(part * self.edges, most))
         self.grown[self.count] = growth.place
+        self.work -= int(growth.counts[1])
+        self.used += int(growth.counts[1])
         placed = int((growth.place >= 0).sum())
         self.left -= kept >= params.enough * self.edges and placed >= params.placed * len(growth.place)
+        self.kept = max(self.kept, kept)
         if (cost := self.price(growth.place)) < self.least:
             self.best, self.least, self.first = growth, cost, self.count
         self.count += 1
-
-    def join(self, seed: Seed) -> None:
-        """Grow a seed beside the best embedding so far, if its vertices and nodes are free, and that gains."""
-        growth = self._plant(self.best, seed)
-        if growth is None:
-            return
-        self._grow_out(growth)
-        if (cost := self.price(growth.place)) < self.least:
-            self.best, self.least = growth, cost
-
-    def _plant(self, growth: Growth, seed: Seed) -> Growth | None:
-        """Return an embedding with a seed, None where its vertices or nodes are in use."""
-        if (growth.owner[seed.places] >= 0).any() or (growth.place[seed.order] >= 0).any():
-            return None
-        growth = growth.copy()
-        growth.place[seed.order], growth.owner[seed.places] = seed.places, seed.order
-        return growth
-
-    def _grow_on(self, growth: Growth, first: IntArray, limits: tuple[int, int, float]) -> bool:
-        """Grow an embedding, beginning with some vertices; return whether it did not fail."""
-        whole = grow(self.guest, self.target, growth, first, 0.0, limits)
-        self.work -= int(growth.counts[1])
-        self.used += int(growth.counts[1])
-        return whole
-
-    def _grow_out(self, growth: Growth) -> bool:
-        """Grow an embedding as far as it goes; return whether it did not fail."""
-        n = len(growth.place)
-        return self._grow_on(growth, np.arange(n), (n, self.work, FORK))
-
-    def _list_beside(self, order: IntArray) -> IntArray:
-        """Return the vertices beside others."""
-        start = self.guest.indptr
-        return np.unique(np.concatenate([self.guest.indices[start[v] : start[v + 1]] for v in order]))
 
 
 def embed_most(
@@ -191,8 +153,8 @@ def embed_most(
     params: MatchingParams,
     seed: int,
     stop: Stop,
-) -> tuple[IntArray, bool]:
-    """Return the places [n] of the partial embedding of the lowest price, -1 for none, and whether one seems sound.
+) -> IntArray:
+    """Return the places [n] of the partial embedding of the lowest price, -1 for vertices without one.
 
     - `graphs` are the guest and the target.
     - `limits` are `allowed[n, N]`, which nodes a vertex may have, and `pins[n]`, the node of a pinned one or -1.
@@ -203,11 +165,8 @@ def embed_most(
     empty.place[pinned], empty.owner[pins[pinned]] = pins[pinned], pinned
     nursery = SeedNursery(guest=guest, target=target, empty=empty, price=price, params=params)
     waiting: list[Seed] = []
-    screened: list[Seed] = []
     for number, seeds in enumerate(_find_seeds(nursery, seed, stop)):
-        fresh = [item for item in map(nursery.screen, seeds) if item is not None]
-        waiting = sorted(waiting + fresh, key=lambda item: item[:2])
-        screened += fresh
+        waiting = sorted(waiting + seeds, key=lambda item: item[:2])
         first, waiting = waiting[: params.grown], waiting[params.grown :]
         for item in first:
             if not nursery.over:
@@ -219,25 +178,12 @@ def embed_most(
         if nursery.over or stop():
             break
         nursery.grow(item)
-    if nursery.sound:
-        # Parts of a guest that is in several pieces, or nearly, grow beside each other.
-        for item in sorted(screened, key=lambda item: item[:2]):
-            if nursery.work > 0 and not stop():
-                nursery.join(item)
-    return nursery.best.place, nursery.sound
+    return _repair(nursery)
 
 
 def count_edges(guest: Neighbourhoods, target: Neighbourhoods, place: IntArray) -> int:
     """Return how many edges of the guest lie on edges of the target; O(edges)."""
     return count_matches(guest, target, place, np.zeros(len(place), np.int64))
-
-
-def count_within(guest: Neighbourhoods, target: Neighbourhoods, place: IntArray) -> tuple[int, int]:
-    """Return how many edges of the guest between placed vertices lie on edges of the target, and how many do not."""
-    kept = count_edges(guest, target, place)
-    row = np.repeat(np.arange(len(place)), guest.degrees)
-    both = int(((place[row] >= 0) & (place[guest.indices] >= 0)).sum()) // 2
-    return kept, both - kept
 
 
 def _find_seeds(nursery: SeedNursery, seed: int, stop: Stop) -> Iterator[list[Seed]]:
@@ -291,3 +237,20 @@ def _rank_anchors(guest: Neighbourhoods, target: Neighbourhoods, v: int, reach: 
     """Return all nodes, those first around which as many nodes are as there are vertices around v."""
     counts, others = guest.within[v, :reach], target.within[:, :reach]
     return np.argsort((np.abs(others - counts) / (1 + others)).sum(axis=1), kind="stable")
+
+
+def _repair(nursery: SeedNursery) -> IntArray:
+    """Return places after vertices that keep fewer than half of their edges have been placed anew, while that gains."""
+    guest, target, growth = nursery.guest, nursery.target, nursery.best
+    best, kept = growth.place.copy(), np.zeros(len(growth.place), np.int64)
+    most, pinned = count_matches(guest, target, best, kept), nursery.empty.place >= 0
+    for _ in range(nursery.params.repairs):
+        loose = np.flatnonzero((2 * kept < guest.degrees) & (growth.place >= 0) & ~pinned)
+        growth.owner[growth.place[loose]], growth.place[loose] = -1, -1
+        growth.counts[1] = 0
+        grow(guest, target, growth, -np.inf, nursery.params.growth_work * len(best))
+        total = count_matches(guest, target, growth.place, kept)
+        if total <= most:
+            break
+        best, most = growth.place.copy(), total
+    return best

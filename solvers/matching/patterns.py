@@ -14,11 +14,6 @@ from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.solvers.kernel import inner_kernel, kernel
 from tiger.solvers.matching.neighbourhoods import Neighbourhoods
 
-# Hops up to which vertices of a pattern and their nodes should have equally many others around them. In heavy hexagons
-# of 409, grids and trees of 500, a twentieth of the edges moved, the right place of a pattern is among the first 8 for
-# 113 of 154 patterns so, with 6 hops for 71, by distances within the pattern and degrees alone for 30.
-HOPS = 2
-
 
 class EarPattern(NamedTuple):
     """Hold a part of a guest: its vertices `order[k]`, each beside an earlier one, order[parent[k]].
@@ -167,9 +162,8 @@ class PatternSearch(NamedTuple):
     """Hold a search for places of k vertices on N nodes: how many there may be of one anchor, and steps in all.
 
     `anchors[a]` are nodes for the first vertex, the best ones first; `place[k]` and `used[N]` say where vertices are,
-    `turn[k]` which neighbour is next. `found[r, k]` are the places of highest `score[r]`: how many vertices
-    have as many others within a hop, two, .. as their nodes, and the part of the pairs that are as far apart as in the
-    guest.
+    `turn[k]` which neighbour is next. `found[r, k]` are the places of highest `score[r]`: the part of the pairs that
+    are as far apart as in the guest, less the neighbours that a vertex has more or fewer than its node, in the mean.
     """
 
     anchors: IntArray
@@ -250,14 +244,13 @@ def keep_place(
     guest: Neighbourhoods, target: Neighbourhoods, pattern: EarPattern, search: PatternSearch, kept: int
 ) -> int:
     """Keep a place if there is room or it is better than the worst one; return how many there are."""
-    size, agreed, alike = len(pattern.order), 0, 0
+    size, unlike, agreed = len(pattern.order), 0, 0
     for i in range(size):
         v, q = pattern.order[i], search.place[i]
-        for hop in range(HOPS):
-            alike += guest.within[v, hop] == target.within[q, hop]
+        unlike += abs(guest.indptr[v + 1] - guest.indptr[v] - target.indptr[q + 1] + target.indptr[q])
         for j in range(i):
             agreed += guest.hops[v, pattern.order[j]] == target.hops[q, search.place[j]]
-    score = alike + agreed / (size * (size - 1) / 2)
+    score = agreed / (size * (size - 1) / 2) - unlike / size
     slot = kept
     if kept == len(search.found):
         slot = 0

@@ -23,7 +23,6 @@ FAMILIES = {
     "cubic": nx.random_regular_graph(3, 60, seed=5),
     "quartic": nx.random_regular_graph(4, 100, seed=5),
     "tree": nx.random_labeled_tree(85, seed=5),
-    "hexagons": nx.convert_node_labels_to_integers(nx.hexagonal_lattice_graph(4, 6)),
     "cube": nx.hypercube_graph(6),
 }
 
@@ -66,7 +65,7 @@ def test_a_graph_lies_on_itself(name: str) -> None:
     assert _cost(problem) == planted == problem.tasks.traffic.nnz
 
 
-@pytest.mark.parametrize("name", ["grid", "torus", "cubic", "quartic", "hexagons", "cube"])
+@pytest.mark.parametrize("name", ["grid", "torus", "cubic", "quartic", "cube"])
 def test_with_edges_moved_it_lies_almost_on_itself(name: str) -> None:
     """A twentieth of the edges moved costs no more than with every vertex at its place."""
     graph = FAMILIES[name]
@@ -162,22 +161,22 @@ def test_bug_hops_between_all_of_many_nodes_filled_the_memory() -> None:
 
 
 @pytest.mark.parametrize(
-    ("patterns", "count", "used", "sound", "hopeless"),
+    ("patterns", "count", "used", "kept", "hopeless"),
     [
-        (13, 12, 10**6, False, False),
-        (13, 13, 10**6, False, True),
-        (13, 13, 10**6, True, False),
-        (13, 13, 10_000, False, False),
-        (12, 0, 0, False, False),
-        (13, 0, 0, False, True),
+        (1, 4, 10**6, 39, True),
+        (1, 4, 10**6, 41, False),
+        (1, 4, 300, 0, False),
+        (10, 9, 10**6, 74, False),
+        (10, 10, 10**6, 74, True),
+        (10, 10, 10**6, 76, False),
+        (9, 0, 0, 0, False),
+        (10, 0, 0, 0, True),
     ],
 )
-def test_where_nothing_sound_grows_it_is_given_up(
-    patterns: int, count: int, used: int, sound: object, hopeless: object
-) -> None:
-    """A ring of 100: after 13 seeds of enough work, none of them sound, or patterns without places."""
+def test_what_keeps_few_edges_is_given_up(patterns: int, count: int, used: int, kept: int, hopeless: object) -> None:
+    """A ring of 100: 40 of its edges after four seeds of enough work, 75 after ten, and places of ten patterns."""
     ring = Neighbourhoods.of(np.array(nx.cycle_graph(100).edges), 100)
     empty = Growth.of(np.ones((100, 100), np.bool_), ring)
     nursery = SeedNursery(guest=ring, target=ring, empty=empty, price=lambda _: 0.0, params=MatchingParams())
-    nursery.count, nursery.used, nursery.sound = count, used, bool(sound)
+    nursery.count, nursery.used, nursery.kept = count, used, kept
     assert nursery.is_hopeless(patterns) == hopeless

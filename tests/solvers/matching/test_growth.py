@@ -20,7 +20,7 @@ def _grow(graph: nx.Graph, target: nx.Graph, seed: dict[int, int], work: int = 1
     grown = Growth.of(np.ones((len(graph), len(target)), np.bool_), host)
     for vertex, node in seed.items():
         grown.place[vertex], grown.owner[node] = node, vertex
-    growth.grow(guest, host, grown, np.arange(len(graph)), least, (len(graph), work, growth.FORK))
+    growth.grow(guest, host, grown, least, work)
     return grown
 
 
