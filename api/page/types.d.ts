@@ -69,8 +69,13 @@ export interface AssignRequest {
   nodes?: number | null;
   /** The least gain, as a part of the value, for which the verdict is to change the order. */
   threshold?: number;
-  /** Most tasks that go to another node than in `start`. */
+  /** Most tasks that go to another node than in `start`, or of `previous` beyond those that have to. */
   max_moves?: number | null;
+  /**
+   * What to move a task costs that might stay where `previous` has it, in the unit of the cost; without it and
+   * `max_moves` as few move as can be.
+   */
+  move_cost?: number | null;
   /**
    * Whether the ranks of every host are consecutive; where the launcher needs that (mpich, pbs, jobset), by default.
    */
@@ -108,6 +113,11 @@ export interface AssignRequest {
   forbidden?: [string, string][];
   /** Node of every task in the mapping to improve, which the answer is never worse than. */
   start?: Record<string, string> | null;
+  /**
+   * Node of every task in the mapping in use before tasks or hardware changed; it may have others, and need not have
+   * all. Tasks stay where they can: `moves` of the report says which do not, and why.
+   */
+  previous?: Record<string, string> | null;
   /** Name of a solver, see `GET /solvers`. */
   solver?: string;
   /** Penalties, temperatures and encoding of the QUBOs. */
@@ -1642,9 +1652,11 @@ export interface Remedy {
  * is (cost - lower_bound) / cost, 0 when both are 0, None without a cost or a bound above 0. `verdict` compares with
  * the best simple order and the mapping started from, None where nothing is feasible; it is to keep that order where
  * the gain is a smaller part than `threshold`. `moved` is how many tasks have left the mapping started from, None
- * without one, and at most `max_moves` may; with such a limit it is compared with that mapping alone. `free_cost` is
- * that of a mapping found without the rule that the ranks of every host are consecutive, where it held. `sampling` says
- * what a sampler drew and is worth beside coin flips, None for other solvers. `emitted` is the text for a launcher
+ * without one, and at most `max_moves` may; with such a limit it is compared with that mapping alone. After a change
+ * `moved` counts those that have left the mapping in use before it, where each that might have stayed costs
+ * `move_cost`, if that is given, and `moves` says where every task goes that is elsewhere or new, and why. `free_cost`
+ * is that of a mapping found without the rule that the ranks of every host are consecutive, where it held. `sampling`
+ * says what a sampler drew and is worth beside coin flips, None for other solvers. `emitted` is the text for a launcher
  * where one was named. Costs are in the problem's own unit, `seconds` is wall time. As many `islands` searched side by
  * side. JSON has all of this, by the schema `tiger.report/1`, but for the `problem` and its `routing`, which `emit` and
  * pictures need.
@@ -1664,6 +1676,8 @@ export interface Report {
   objective: Objective | null;
   max_moves: number | null;
   moved: number | null;
+  move_cost: number | null;
+  moves: TaskMove[];
   threshold: number;
   free_cost: number | null;
   verdict: Verdict | null;
@@ -1894,6 +1908,18 @@ export interface TaskGraph {
 export interface TaskHyperedge {
   tasks: (number | string | unknown[])[];
   volume?: number;
+}
+
+/**
+ * Say that a task goes `after`wards to another node than `before`, None for a new task, and why. It is `new`, its node
+ * is `lost`, it is pinned elsewhere or `forbidden` there, there is too little `room` for all that were there, or the
+ * mapping `gain`s by it.
+ */
+export interface TaskMove {
+  task: string;
+  before: string | null;
+  after: string;
+  why: "new" | "lost" | "forbidden" | "room" | "gain";
 }
 
 /** Describe a task. */

@@ -68,7 +68,7 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
     terms = take(Constraints, request).by_usual(source.rule)
     topology = build_hardware(choose_hardware(source.topology, _state_hardware(request)), terms.named)
     bounded = request.time_limit_s is not None
-    choice = HostChoice(request.nodes, request.start)
+    choice = HostChoice(request.nodes, request.previous if request.start is None else request.start)
     posed = share_hardware(source.tasks, topology, terms, take(UnitOptions, request), choice)
     check_emission(request.emit, posed)
     arguments = take(
@@ -78,7 +78,7 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
         time_limit_s=request.time_limit_s if bounded else limits.max_time_s,
         executor=shared,
         nodes=posed.nodes,
-        contiguous_hosts=need_contiguity(posed.problem, request, request.emit, request.start),
+        contiguous_hosts=need_contiguity(posed.problem, request, request.emit, choice.start),
     )
     report = solve_problem(posed.problem, arguments, watch)
     report = warn_of_trouble(report.emitting(request.emit), shared)

@@ -206,6 +206,13 @@ class AssignRequest(EmitOptions, MappingOptions, SharingOptions, UnitOptions, Gr
         default=None,
         metadata=about("Node of every task in the mapping to improve, which the answer is never worse than."),
     )
+    previous: Start | None = field(
+        default=None,
+        metadata=about(
+            "Node of every task in the mapping in use before tasks or hardware changed; it may have others, and need "
+            "not have all. Tasks stay where they can: `moves` of the report says which do not, and why."
+        ),
+    )
     solver: str = field(default="auto", metadata=about("Name of a solver, see `GET /solvers`."))
     ising: IsingBody = field(default=IsingBody(), metadata=about("Penalties, temperatures and encoding of the QUBOs."))
 

@@ -15,8 +15,9 @@ from tiger.mapping.entry import pose_problem
 from tiger.mapping.graph_documents import task_document, topology_document
 from tiger.mapping.hardware import list_allocation, list_shares, read_network
 from tiger.mapping.options import AssignArguments, HardwareArguments, MappingOptions
+from tiger.mapping.previous import FIELD as PREVIOUS
 from tiger.mapping.request import Request
-from tiger.mapping.start import home_of
+from tiger.mapping.start import home_of, name_start
 from tiger.model.arrays import IntArray
 from tiger.model.options import narrow
 from tiger.model.problem import Problem
@@ -45,7 +46,7 @@ def state_assignment(arguments: AssignArguments) -> RemoteCall[Report]:
     Request(**asdict(narrow(MappingOptions, arguments)), ising=params)
     problem, nodes = pose_problem(arguments)
     # The launcher, which may need it, is of no concern to a service.
-    together = need_contiguity(problem, arguments, arguments.emit, arguments.start)
+    together = need_contiguity(problem, arguments, arguments.emit, arguments.before)
     options = asdict(narrow(MappingOptions, arguments, contiguous_hosts=together or None))
     remarks = problem.tasks.remarks + problem.topology.remarks
     document = {
@@ -56,6 +57,7 @@ def state_assignment(arguments: AssignArguments) -> RemoteCall[Report]:
         "forbidden": sorted(map(list, problem.forbidden)),
         "solver": solver_name(arguments.solver),
         "start": _state_start(arguments, problem),
+        "previous": None if arguments.previous is None else name_start(arguments.previous, PREVIOUS),
         **options,
         "ising": _ising_options(params),
     }
