@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Annotated
 
 import structlog
 from fastapi import Depends, FastAPI, Request, Response
@@ -24,14 +23,14 @@ from tiger.api.routes.jobs import JobRoutes
 from tiger.api.routes.page import add_page
 from tiger.api.routes.previews import PreviewRoute
 from tiger.api.routes.rebalancers import RebalancerRoutes
+from tiger.api.routes.replanning import add_replanning
 from tiger.api.routes.solving import Bounds, Solving
-from tiger.api.routes.terms import read_terms
+from tiger.api.routes.terms import Terms
 from tiger.api.schemas.catalogue import HealthBody, SolverBody, SolversBody, TopologiesBody, TopologyBody
 from tiger.api.schemas.jobs import JobBody, JobsBody
 from tiger.api.schemas.rebalancers import DecisionBody, RebalancerBody
 from tiger.api.schemas.reports import Answer, ExpertBody, PlacementBody, PlanBody
 from tiger.api.schemas.views import FileBody, PreviewBody, ViewBody
-from tiger.api.seams.job import JobTerms
 from tiger.api.settings import Settings, load
 from tiger.api.stack import operations, protect
 
@@ -41,7 +40,6 @@ INLINE_WORKERS = 4
 NICE = 5
 # Seconds for workers to start, with kernels to compile, and between two looks at whether they are there.
 WARM_UP_S, LOOK_S = 600.0, 2.0
-Terms = Annotated[JobTerms, Depends(read_terms)]
 LOG = structlog.get_logger()
 
 
@@ -71,6 +69,7 @@ def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_d
     jobs = JobRoutes(service.jobs, used.max_wait_s, metrics.count_cancelled)
     _add_jobs(app, jobs)
     _add_files(app, jobs)
+    add_replanning(app, service.solving)
     _add_rebalancers(app, RebalancerRoutes(service.solving))
     app.add_api_route("/solvers", service.solvers, summary="List the solvers", responses=answers.document_errors())
     app.add_api_route(

@@ -95,6 +95,10 @@ class DurableJobs:
             self._dispatcher.wake()
         return job
 
+    async def find(self, work: JobOrder) -> Job | None:
+        """Return the job that an order has made before by its key; raise KeyReusedError or DatabaseDownError."""
+        return await self._query(self._store.find, work)
+
     async def get(self, job_id: str, owner: str) -> Job | None:
         """Return a job with its report; raise DatabaseDownError."""
         return await self._query(self._store.get, job_id, owner)

@@ -57,7 +57,7 @@ class Store:
 
     def _keep(self, work: JobOrder) -> tuple[Job, bool]:
         """Keep a job, if there is room."""
-        digest = hashlib.sha256(f"{work.kind}\n".encode() + work.body).hexdigest()
+        digest = hashlib.sha256(work.signature).hexdigest()
         try:
             with self.database.begin() as connection:
                 known = _find_by_key(connection, work, digest)
@@ -71,6 +71,11 @@ class Store:
             # It has been purged by now.
             with self.database.begin() as connection:
                 return self._insert(connection, work, digest), True
+
+    def find(self, work: JobOrder) -> Job | None:
+        """Return the job that an order has made before by its key; raise KeyReusedError."""
+        with self.database.read() as connection:
+            return _find_by_key(connection, work, hashlib.sha256(work.signature).hexdigest())
 
     def get(self, job_id: str, owner: str) -> Job | None:
         """Return a job with its report."""

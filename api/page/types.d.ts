@@ -1,5 +1,13 @@
 // Written by `python docs/scripts/typescript.py` from the OpenAPI document of the service: do not edit.
 
+/** State tasks that are new, as a part of a node-link graph. */
+export interface AddedTasks {
+  /** The new tasks, with `id` and optionally `work` and `memory`. */
+  nodes: TaskNode[];
+  /** Their traffic: `source`, `target` and optionally `weight`; one end may be a task that was there. */
+  edges?: TaskEdge[];
+}
+
 /**
  * Hold the advice to `keep` the map in use or to `move` to another one, with the reason, and what the change does. All
  * is about the best change that was found, also where the advice is to keep: `gain` is the part of a step that it
@@ -35,6 +43,11 @@ export interface AssignRequest {
    * where the tasks are a `.dat` file, which has its own distances, and nowhere else.
    */
   topology?: string | HardwareGraph | FileText | null;
+  /**
+   * Id of a job that has ended, whose mapping, placement or initial layout is taken in place of `start` or
+   * `initial_layout`. The request is kept with what it stands for.
+   */
+  start_job?: string | null;
   /**
    * What of a machine as lstopo describes it a task gets and is bound to, all of a host with `host`, where it is not
    * bound; a core without it.
@@ -234,6 +247,11 @@ export interface CircuitRequest {
    * text}`. No string is opened as a file.
    */
   topology: string | [number, number][] | CouplingMap | Target | HardwareGraph | FileText;
+  /**
+   * Id of a job that has ended, whose mapping, placement or initial layout is taken in place of `start` or
+   * `initial_layout`. The request is kept with what it stands for.
+   */
+  start_job?: string | null;
   /** Samples the Ising proposals, see `GET /solvers`. */
   solver?: string;
   /** The same request with the same seed has the same answer. */
@@ -1131,6 +1149,11 @@ export interface PlaceRequest {
    * package, where the service has it. A roofline of the devices without it.
    */
   costs?: Record<string, unknown> | string | null;
+  /**
+   * Id of a job that has ended, whose mapping, placement or initial layout is taken in place of `start` or
+   * `initial_layout`. The request is kept with what it stands for.
+   */
+  start_job?: string | null;
   /** What a device may hold: `chain`, a run of layers; `dag`, any operators of a graph. */
   mode?: string;
   /**
@@ -1643,6 +1666,35 @@ export interface Remedy {
   fits: boolean;
 }
 
+/** Ask for a mapping after a change, in which few tasks move away from that of a job. */
+export interface ReplanRequest {
+  /** Nodes that hold no tasks any more, by their names in the hardware; they forward traffic. */
+  lost_nodes?: string[];
+  /** Nodes of the hardware that may hold tasks from now on, which the allocation left out. */
+  added_nodes?: string[];
+  /**
+   * Other hardware in place of that of the job, with its allocation and running jobs, as `POST /assign` takes it; nodes
+   * of the same name are taken to be the same.
+   */
+  topology?: string | HardwareGraph | FileText | null;
+  /** Tasks that are gone, with their traffic. */
+  lost_tasks?: string[];
+  /** Tasks that are new. */
+  added_tasks?: AddedTasks | null;
+  /** Edges whose `weight` is another, or that are new: `source`, `target`, `weight`; 0 for none. */
+  traffic?: TaskEdge[];
+  /** Most tasks that move beyond those that have to; none without it and `move_cost`. */
+  max_moves?: number | null;
+  /** What to move a task costs that might stay, in the unit of the cost. */
+  move_cost?: number | null;
+  /** Search effort, that of the job without it. */
+  effort?: number | null;
+  /** Seed of the search, that of the job without it. */
+  seed?: number | null;
+  /** Seconds to search, those of the job without it. */
+  time_limit_s?: number | null;
+}
+
 /**
  * Answer a problem. `cost` is recomputed in float64 from `mapping`, never read off a sampler's energy; it is None, and
  * the mapping empty, where nothing feasible exists, and then `violations` names what cannot be met. `metrics` holds
@@ -2097,6 +2149,7 @@ export interface Violation {
 export interface Requests {
   "POST /assign": AssignRequest | CircuitRequest;
   "POST /experts": ExpertRequest;
+  "POST /jobs/{job_id}/replan": ReplanRequest;
   "POST /place": PlaceRequest;
   "POST /plan": PlanRequest;
   "POST /rebalancers": RebalancerRequest;
@@ -2124,6 +2177,7 @@ export interface Answers {
   "GET /topologies": TopologiesBody;
   "POST /assign": Report | CircuitReport | JobBody;
   "POST /experts": ExpertReport | JobBody;
+  "POST /jobs/{job_id}/replan": Report | JobBody;
   "POST /place": PlacementReport | JobBody;
   "POST /plan": PlanReport | JobBody;
   "POST /rebalancers": RebalancerBody;

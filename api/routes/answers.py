@@ -15,8 +15,8 @@ REFUSED = {
     404: "There is no such job, file or rebalancer: it never was, is forgotten, or is somebody else's.",
     405: "The route does not know the method.",
     408: "The body did not come in time.",
-    409: "The job was cancelled while this request waited for it, or is to be purged and goes on, or another step of "
-    "the rebalancer came first.",
+    409: "The job was cancelled while this request waited for it, or is to be purged or started from and goes on, or "
+    "another step of the rebalancer came first.",
     413: "The body is too large.",
     415: "The content type is not application/json, or the body is compressed.",
     421: "The service has no keys, and was asked by another name than this machine's own.",
@@ -88,6 +88,7 @@ WORK: Responses = document_errors(400, 408, 409, 413, 415) | {
         "content": {"application/json": {"example": JOB}},
     },
 }
+REPLANNED: Responses = WORK | document_errors(404)
 SHOWN: Responses = document_errors(404) | {200: {"headers": RETRY, "content": {"application/json": {"example": JOB}}}}
 CANCELLED: Responses = document_errors(404, 409) | {
     202: {"model": JobBody, "description": "The job is being stopped."},

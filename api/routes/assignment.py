@@ -66,7 +66,7 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
     shared = share(request, executor)
     source = read_tasks(request.tasks, limits)
     terms = take(Constraints, request).by_usual(source.rule)
-    topology = build_hardware(choose_hardware(source.topology, _state_hardware(request)), terms.named)
+    topology = build_hardware(choose_hardware(source.topology, state_hardware(request)), terms.named)
     bounded = request.time_limit_s is not None
     choice = HostChoice(request.nodes, request.previous if request.start is None else request.start)
     posed = share_hardware(source.tasks, topology, terms, take(UnitOptions, request), choice)
@@ -99,7 +99,7 @@ def read_tasks(stated: str | dict[str, object], limits: Limits) -> TaskFile:
     return found
 
 
-def _state_hardware(request: AssignRequest) -> HardwareArguments:
+def state_hardware(request: AssignRequest) -> HardwareArguments:
     """Return the hardware of a request; no text in it is taken for the path of a file."""
     insides = request.node_topology
     return take(

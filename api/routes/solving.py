@@ -5,6 +5,7 @@ import json
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
+from typing import NamedTuple
 
 from fastapi import Request, Response
 from starlette.requests import ClientDisconnect
@@ -18,9 +19,10 @@ from tiger.api.routes.entries import Entry, report_on
 from tiger.api.routes.inline import Inline
 from tiger.api.routes.owner import owner_of
 from tiger.api.routes.prefer import Preference, applied_header, preference
+from tiger.api.routes.starts import Starts
 from tiger.api.routes.waiting import run_while_connected, wait_until_ended
 from tiger.api.schemas.jobs import MEDIA_TYPE, encode_with_report, location
-from tiger.api.seams.job import USUAL_TERMS, Job, JobOrder, Jobs, JobTerms
+from tiger.api.seams.job import USUAL_TERMS, Job, JobOrder, Jobs, JobTerms, Kind
 
 RETRY_AFTER = {"Retry-After": "1"}
 # Ranks of jobs of one priority, of which the least goes first: small work, work that a client waits for, any other.
@@ -37,25 +39,65 @@ class Bounds:
     max_wait_s: float = 60.0
 
 
+class Wait(NamedTuple):
+    """Hold the Idempotency-Key of a request, what its client prefers, and when its wait is over by the loop's clock."""
+
+    key: str | None
+    prefer: Preference
+    deadline_s: float
+
+
 class Solving:
     """Answer requests for work."""
 
     def __init__(self, inline: Inline, jobs: Jobs, bounds: Bounds) -> None:
         self.inline, self.jobs, self.bounds = inline, jobs, bounds
         self.bodies, self.checks = Bodies(bounds.max_body_bytes), Checks(inline.workers, inline.limits)
+        self.starts = Starts(inline, jobs)
 
     async def answer(self, request: Request, entry: Entry, terms: JobTerms = USUAL_TERMS) -> Response:
         """Check a request, and answer it with its report or with its job."""
         async with self.bodies.read(request) as body:
             return await self._answer_body(request, entry, body, terms)
 
-    async def _answer_body(self, request: Request, entry: Entry, body: bytes, terms: JobTerms) -> Response:
-        """Answer a request whose body has been read."""
+    def read_wait(self, request: Request) -> Wait:
+        """Return how long the client of a request waits from now on, and its key; raise RefusedError."""
         key = idempotency.key_of(request.headers.getlist(idempotency.NAME))
         prefer = preference(request.headers.getlist("prefer"), self.bounds.max_wait_s)
-        deadline = asyncio.get_running_loop().time() + prefer.patience_s
-        work = await run_while_connected(request, self.checks.check(entry.check, body))
+        return Wait(key, prefer, asyncio.get_running_loop().time() + prefer.patience_s)
+
+    async def find_known(self, kind: Kind, sent: bytes, owner: str, key: str | None) -> Job | None:
+        """Return the job that a key has made before, which needs nothing of what it was made from any more."""
+        return None if key is None else await self.jobs.find(JobOrder(kind=kind, body=sent, owner=owner, key=key))
+
+    async def answer_with_known(self, request: Request, job: Job, wait: Wait) -> Response:
+        """Answer with a job that is stored, or with its report if it has ended while the client waits."""
+        request.state.job_id = job.id
+        left = wait.deadline_s - asyncio.get_running_loop().time()
+        return _answer(await run_while_connected(request, wait_until_ended(self.jobs, job, left)), wait.prefer)
+
+    async def answer_with_job(self, request: Request, order: JobOrder, wait: Wait) -> Response:
+        """Store a job, and answer with it, or with its report if it has ended while the client waits."""
+        job = await self.jobs.submit(order)
+        try:
+            return await self.answer_with_known(request, job, wait)
+        except ClientDisconnect:
+            # Nobody knows the id of the job; with a key, the same request finds it again.
+            if order.key is None:
+                await self.jobs.cancel(job.id, job.owner)
+            raise
+
+    async def _answer_body(self, request: Request, entry: Entry, sent: bytes, terms: JobTerms) -> Response:
+        """Answer a request whose body has been read."""
+        wait = self.read_wait(request)
+        prefer, key, owner = wait.prefer, wait.key, owner_of(request)
+        work = await run_while_connected(request, self.checks.check(entry.check, sent))
         small = work is not None and is_small(work)
+        body, start = sent, await self.starts.find_name(sent)
+        if start is not None:
+            if (known := await self.find_known(entry.kind, sent, owner, key)) is not None:
+                return await self.answer_with_known(request, known, wait)
+            body = await self.starts.resolve(sent, start, owner)
         as_job = prefer.at_once or key is not None or terms != USUAL_TERMS
         inline_s = 0.0 if as_job else min(prefer.patience_s, INLINE_S)
         if inline_s and small:
@@ -67,27 +109,14 @@ class Solving:
         job = JobOrder(
             kind=entry.kind,
             body=body,
-            owner=owner_of(request),
+            owner=owner,
             key=key,
+            sent=sent,
             rank=awaited if prefer.patience_s else DEFERRED,
             request_id=getattr(request.state, "request_id", None),
             terms=terms,
         )
-        return _answer(await self._store(request, job, deadline), prefer)
-
-    async def _store(self, request: Request, work: JobOrder, deadline: float) -> Job:
-        """Store a job, and return it once it has ended or the deadline is over."""
-        job = await self.jobs.submit(work)
-        # For the log.
-        request.state.job_id = job.id
-        left = deadline - asyncio.get_running_loop().time()
-        try:
-            return await run_while_connected(request, wait_until_ended(self.jobs, job, left))
-        except ClientDisconnect:
-            # Nobody knows the id of the job; with a key, the same request finds it again.
-            if work.key is None:
-                await self.jobs.cancel(job.id, job.owner)
-            raise
+        return await self.answer_with_job(request, job, wait)
 
 
 def _answer(job: Job, prefer: Preference) -> Response:

@@ -4,7 +4,7 @@ import re
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from fastapi import Header, Query
+from fastapi import Depends, Header, Query
 
 from tiger.api.middleware.problems import FieldError, Problem, RefusedError
 from tiger.api.seams.job import TAG, JobTerms
@@ -42,6 +42,9 @@ def read_terms(
     if webhook_url is not None:
         _check_url(webhook_url)
     return JobTerms(priority=priority, tags=tuple(dict.fromkeys(tag)), webhook_url=webhook_url)
+
+
+Terms = Annotated[JobTerms, Depends(read_terms)]
 
 
 def _check_url(url: str) -> None:

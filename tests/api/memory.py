@@ -19,12 +19,13 @@ from tiger.api.jobs.rebalancer_store import RebalancerStore
 from tiger.api.jobs.rebalancers import DurableRebalancers
 from tiger.api.middleware.problems import problem_of
 from tiger.api.pool.processes import Workers
-from tiger.api.routes.entries import ENTRIES
+from tiger.api.routes.entries import Solve
 from tiger.api.schemas.limits import Limits
 from tiger.api.seams.files import FileInfo, JobDelivery, JobFile, write_files
 from tiger.api.seams.job import ALL_JOBS, Job, JobFilter, JobOrder, Jobs, KeyReusedError, QueueFullError
 from tiger.api.seams.rebalancer import Rebalancers
 from tiger.api.settings import Settings
+from tiger.run.progress import ignore
 
 GRACE_S = 3600.0
 MAX_OPEN = 1000
@@ -71,10 +72,8 @@ class MemoryJobs:
 
     async def submit(self, work: JobOrder) -> Job:
         """Keep a job and return it, the earlier one for the same key; raise KeyReusedError or QueueFullError."""
-        if work.key is not None and (before := self._keys.get((work.owner, work.key))):
-            if (before[0].kind, before[0].body) != (work.kind, work.body):
-                raise KeyReusedError
-            return self._jobs[before[1]]
+        if (before := await self.find(work)) is not None:
+            return before
         if sum(not job.ended for job in self._jobs.values()) >= self.most:
             raise QueueFullError
         job = Job(id=uuid.uuid4().hex, owner=work.owner, kind=work.kind, status="queued", created_s=time.time())
@@ -84,6 +83,13 @@ class MemoryJobs:
             self._keys[work.owner, work.key] = work, job.id
         self._queue.put_nowait((work.rank, next(self._number), job.id, work))
         return job
+
+    async def find(self, work: JobOrder) -> Job | None:
+        """Return the job of the key of an order; raise KeyReusedError."""
+        before = None if work.key is None else self._keys.get((work.owner, work.key))
+        if before is not None and before[0].signature != work.signature:
+            raise KeyReusedError
+        return None if before is None else self._jobs[before[1]]
 
     async def get(self, job_id: str, owner: str) -> Job | None:
         """Return a job."""
@@ -193,5 +199,5 @@ def _meets(job: Job, wanted: JobFilter) -> bool:
 
 def deliver(kind: str, body: bytes, limits: Limits) -> JobDelivery:
     """Answer a body as a job, in a worker."""
-    report, drafts = ENTRIES[kind].answer(body, limits)
+    report, drafts = Solve(limits)(kind, body, ignore)
     return JobDelivery(report, write_files(drafts))

@@ -8,7 +8,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, Union, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, Union
 
 from tiger.errors import InputError
 from tiger.formats.hardware.units import UnitOptions
@@ -16,6 +16,7 @@ from tiger.launchers.formats import EmitOptions
 from tiger.model.arguments import LABELS, parse_insides, parse_pairs, parse_pins
 from tiger.model.options import about
 from tiger.model.sharing import SharingOptions
+from tiger.model.solved_job import SolvedJob
 from tiger.model.spelling import Spelling, spelled
 from tiger.objectives.names import ObjectiveName, RoutingName
 from tiger.qubo.params import IsingParams
@@ -61,16 +62,6 @@ class Pins(Protocol):
 
     def items(self) -> Iterable[tuple[object, object]]:
         """Return the pairs (task, node)."""
-        ...
-
-
-@runtime_checkable
-class SolvedJob(Protocol):
-    """Stand for a job of a service, which has a report once it has ended."""
-
-    @property
-    def report(self) -> object | None:
-        """Return the report, None without one."""
         ...
 
 

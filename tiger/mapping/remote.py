@@ -125,12 +125,12 @@ def _state_hardware(arguments: HardwareArguments, whole: Topology) -> dict[str, 
         "levels": arguments.levels,
         "labels": arguments.labels,
         **asdict(narrow(UnitOptions, arguments)),
-        "allocation": _state_allocation(allocated),
+        "allocation": state_allocation(allocated),
         "running": shares or None,
     }
 
 
-def _state_allocation(hosts: HostSlots | None) -> list[object] | None:
+def state_allocation(hosts: HostSlots | None) -> list[object] | None:
     """Return the nodes of an allocation if there is one, with their slots where it has some."""
     if hosts is None:
         return None

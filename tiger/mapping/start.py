@@ -7,9 +7,10 @@ import numpy as np
 
 from tiger.errors import InputError
 from tiger.formats.mappings import read_mapping
-from tiger.mapping.options import SolveArguments, SolvedJob, Start
+from tiger.mapping.options import SolveArguments, Start
 from tiger.model.arrays import IntArray, freeze
 from tiger.model.problem import Problem
+from tiger.model.solved_job import open_job
 from tiger.model.values import read_name
 from tiger.model.wording import describe
 from tiger.objectives.cost import violations
@@ -40,19 +41,11 @@ def name_start(source: Start, field: str = FIELD) -> dict[str, str]:
     """
     if isinstance(source, str | Path):
         return read_mapping(Path(source), field)
-    answer = _open_job(source, field) if isinstance(source, SolvedJob) else source
+    answer = open_job(source, field, "mapping")
     found = getattr(answer, "mapping", answer)
     if not isinstance(found, Mapping):
         raise TypeError(f"{field}: expected a mapping, a report, a job or a file, got {type(source).__name__}")
     return {read_name(field, task): read_name(f"{field}/{task}", node) for task, node in found.items()}
-
-
-def _open_job(job: SolvedJob, field: str) -> object:
-    """Return the report of a job; raise InputError of a field where it has none that is feasible."""
-    report = job.report
-    if not (getattr(report, "feasible", False) and hasattr(report, "mapping")):
-        raise InputError(field, "expected a job with a report of a feasible mapping, got one without")
-    return report
 
 
 def place_start(problem: Problem, source: Start) -> IntArray:

@@ -92,4 +92,4 @@ def test_a_job_that_found_nothing_has_nothing_to_show(solving: TestClient, line:
     where = run_job(solving, "/assign", {"tasks": line, "topology": "grid:2", "rule": "one-to-one"})
     answer = solving.get(f"{where}/view")
     assert (answer.status_code, "no such file" in answer.json()["detail"]) == (404, True)
-    assert solving.get(f"{where}/files").json() == []
+    assert [file["name"] for file in solving.get(f"{where}/files").json()] == ["request.json"]

@@ -90,7 +90,7 @@ def test_little_work_that_is_waited_for_goes_first(
 
     monkeypatch.setattr(MemoryJobs, "submit", submit)
     ask(client, body, **headers)
-    assert [work.priority for work in kept] == [priority]
+    assert [work.rank for work in kept] == [priority]
 
 
 def test_work_is_put_off_for_who_asks_so(client: TestClient) -> None:
