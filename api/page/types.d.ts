@@ -619,6 +619,12 @@ export interface FieldErrorBody {
   detail: string;
 }
 
+/** FigureEstimate a figure: most measured ones of its kind are within a `factor` of `value`, both ways. */
+export interface FigureEstimate {
+  value: number;
+  factor: number;
+}
+
 /** Describe a file that a job has left, to be had from `/jobs/{id}/files/{name}`. */
 export interface FileBody {
   name: string;
@@ -2107,6 +2113,31 @@ export interface TransformerShape {
 }
 
 /**
+ * Say what a request would have solved, which is of `kind` and in order, and nothing of which is kept. `sizes` are
+ * counts of what there is, such as `tasks`, `edges`, `nodes` and `slots`, or `qubits`, `gates` and `layers`. `rule`,
+ * `objective` and `solver` are those in effect, None where a kind has none, and `stages` those of the first round where
+ * they are known before. `at_once` says that it is little work, which is answered without a job unless one is asked
+ * for. `feasible` is None where that is not decided without a search, and `violations` say what cannot be met.
+ * `processor_s` and `memory_bytes` are estimates for the whole solve and for what it adds to a worker, None where none
+ * were measured; a time limit bounds the former.
+ */
+export interface Validation {
+  schema: "tiger.validation/1";
+  kind: "assign" | "place" | "plan" | "experts";
+  sizes: Record<string, number>;
+  rule: string | null;
+  objective: string | null;
+  solver: string | null;
+  stages: string[];
+  at_once: boolean;
+  feasible: boolean | null;
+  violations: Violation[];
+  processor_s: FigureEstimate | null;
+  memory_bytes: FigureEstimate | null;
+  warnings: string[];
+}
+
+/**
  * Compare a mapping with the best simple order that a launcher has: in blocks, which is the scheduler's, or cyclic.
  * `metric` is what was minimized, `before` its value in the simple `order`, `after` that of the mapping and `bound`
  * what no mapping goes below, None where that is not known. `gain` is (before - after) / before, 0 when both are 0, and
@@ -2175,11 +2206,11 @@ export interface Answers {
   "GET /rebalancers/{rebalancer_id}": RebalancerBody;
   "GET /solvers": SolversBody;
   "GET /topologies": TopologiesBody;
-  "POST /assign": Report | CircuitReport | JobBody;
-  "POST /experts": ExpertReport | JobBody;
+  "POST /assign": Report | CircuitReport | Validation | JobBody;
+  "POST /experts": ExpertReport | Validation | JobBody;
   "POST /jobs/{job_id}/replan": Report | JobBody;
-  "POST /place": PlacementReport | JobBody;
-  "POST /plan": PlanReport | JobBody;
+  "POST /place": PlacementReport | Validation | JobBody;
+  "POST /plan": PlanReport | Validation | JobBody;
   "POST /rebalancers": RebalancerBody;
   "POST /rebalancers/{rebalancer_id}/steps": Decision;
   "POST /views": TasksView | HardwareView | CircuitPreview | ModelView | ClusterView;

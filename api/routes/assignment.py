@@ -1,6 +1,7 @@
 """The work behind `POST /assign`: from a request to the bytes of its answer."""
 
 from collections.abc import Callable
+from concurrent.futures import Executor
 
 from tiger.api.routes.circuits import lay_out
 from tiger.api.routes.document import encode
@@ -23,6 +24,7 @@ from tiger.mapping.hardware import build_hardware, choose_hardware
 from tiger.mapping.options import HardwareArguments, SolveArguments
 from tiger.mapping.terms import HostChoice, check_emission, share_hardware
 from tiger.model.constraints import Constraints
+from tiger.model.problem import Problem
 from tiger.model.text import FileText, find_file
 from tiger.model.topology import Topology
 from tiger.model.wiring import Wiring
@@ -60,10 +62,19 @@ def answer(
 
 def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str | None) -> Solution:
     """Solve a mapping problem; a warning says where the cluster failed, without which the mapping is the same."""
-    from tiger.mapping.contiguous import need_contiguity
     from tiger.mapping.mapper import solve_problem
 
     shared = share(request, executor)
+    problem, arguments = pose(request, limits, shared)
+    report = solve_problem(problem, arguments, watch)
+    report = warn_of_trouble(report.emitting(request.emit), shared)
+    return Solution(encode(report), mapping_files(report, problem))
+
+
+def pose(request: AssignRequest, limits: Limits, executor: Executor | None = None) -> tuple[Problem, SolveArguments]:
+    """Return the problem of a request and how it is solved; raise InputError."""
+    from tiger.mapping.contiguous import need_contiguity
+
     source = read_tasks(request.tasks, limits)
     terms = take(Constraints, request).by_usual(source.rule)
     topology = build_hardware(choose_hardware(source.topology, state_hardware(request)), terms.named)
@@ -76,13 +87,11 @@ def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str 
         request,
         effort=request.effort if bounded else request.effort or 1,
         time_limit_s=request.time_limit_s if bounded else limits.max_time_s,
-        executor=shared,
+        executor=executor,
         nodes=posed.nodes,
         contiguous_hosts=need_contiguity(posed.problem, request, request.emit, choice.start),
     )
-    report = solve_problem(posed.problem, arguments, watch)
-    report = warn_of_trouble(report.emitting(request.emit), shared)
-    return Solution(encode(report), mapping_files(report, posed.problem))
+    return posed.problem, arguments
 
 
 def read_tasks(stated: str | dict[str, object], limits: Limits) -> TaskFile:

@@ -14,6 +14,8 @@ from tiger.placement.params import Aim, PlaceParams
 from tiger.run.progress import Progress, ignore
 
 if TYPE_CHECKING:
+    from tiger.placement.entry.report import PlacementReport
+    from tiger.placement.entry.request import ChainRequest, OperatorRequest
     from tiger.training.hardware.cluster import Cluster
 
 
@@ -25,6 +27,24 @@ def answer(
     `watch` is called with its progress; it has no use for an executor. Neither model nor cluster is ever opened
     as a file, and both are within the limit of tasks.
     """
+    from tiger.placement.entry import operators, place
+    from tiger.placement.entry.request import OperatorRequest
+
+    posed = pose(request, limits, watch)
+    if isinstance(posed, OperatorRequest):
+        return _deliver(operators.report_placement(posed))
+    return _deliver(place.report_placement(posed))
+
+
+def _deliver(report: "PlacementReport") -> Solution:
+    """Return a report with the files that it leaves."""
+    return Solution(encode(report), placement_files(report))
+
+
+def pose(
+    request: PlaceRequest, limits: Limits, watch: Callable[[Progress], None] = ignore
+) -> "ChainRequest | OperatorRequest":
+    """Return the placement that a request asks for, of layers or of operators; raise InputError."""
     from tiger.placement.entry import operators, place
     from tiger.placement.entry.request import OperatorRequest, check_no_costs, check_request
     from tiger.placement.entry.start import read_start
@@ -42,14 +62,10 @@ def answer(
         check_no_costs(request.costs)
         stated = operators_of_document(model, limits.max_tasks)
         graph, devices = operators.pair_with_cluster(*stated, _cluster(request, limits), limits.max_tasks)
-        report = operators.report_placement(OperatorRequest(graph, devices, params, watch))
-    else:
-        chain = model_of_document(model, limits.max_tasks, params.serve)
-        cluster = require_cluster(_cluster(request, limits))
-        report = place.report_placement(
-            place.pair_chain(chain, cluster, params, source_of_document(request.costs), watch)
-        )
-    return Solution(encode(report), placement_files(report))
+        return OperatorRequest(graph, devices, params, watch)
+    chain = model_of_document(model, limits.max_tasks, params.serve)
+    cluster = require_cluster(_cluster(request, limits))
+    return place.pair_chain(chain, cluster, params, source_of_document(request.costs), watch)
 
 
 def read_model(stated: object, limits: Limits) -> object:

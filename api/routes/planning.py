@@ -1,6 +1,7 @@
 """The work behind `POST /plan`: from a request to the bytes of its answer."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from tiger.api.routes.document import encode
 from tiger.api.routes.files import placement_files
@@ -13,6 +14,10 @@ from tiger.model.options import narrow
 from tiger.planning.params import PlanOptions
 from tiger.run.progress import Progress, ignore
 
+if TYPE_CHECKING:
+    from tiger.training.hardware.cluster import Cluster
+    from tiger.training.models.sizes import Model
+
 
 def answer(
     request: PlanRequest, limits: Limits, watch: Callable[[Progress], None] = ignore, executor: str | None = None, /
@@ -24,6 +29,15 @@ def answer(
     names the field.
     """
     from tiger.planning.answer import PlanInputs, report_plan
+
+    shared = share(request, executor)
+    posed = pose(request, limits)
+    report = warn_of_trouble(report_plan(PlanInputs(*posed, watch, shared)), shared)
+    return Solution(encode(report), () if report.placement is None else placement_files(report.placement))
+
+
+def pose(request: PlanRequest, limits: Limits) -> "tuple[Model, Cluster, PlanOptions]":
+    """Return model, devices and options of the plans that a request asks for; raise InputError."""
     from tiger.planning.request import check_plan_options
     from tiger.training.models.sizes import model_of_document
     from tiger.training.pairing import pair_with_devices
@@ -34,6 +48,4 @@ def answer(
     model = model_of_document(read_model(request.model, limits), limits.max_tasks, options.serve)
     cluster = read_cluster(request.cluster, limits)
     model, cluster = pair_with_devices(model, cluster, source_of_document(request.costs), options)
-    shared = share(request, executor)
-    report = warn_of_trouble(report_plan(PlanInputs(model, cluster, options, watch, shared)), shared)
-    return Solution(encode(report), () if report.placement is None else placement_files(report.placement))
+    return model, cluster, options

@@ -20,6 +20,7 @@ from tiger.api.routes.inline import Inline
 from tiger.api.routes.owner import owner_of
 from tiger.api.routes.prefer import Preference, applied_header, preference
 from tiger.api.routes.starts import Starts
+from tiger.api.routes.validation import validate as describe_work
 from tiger.api.routes.waiting import run_while_connected, wait_until_ended
 from tiger.api.schemas.jobs import MEDIA_TYPE, encode_with_report, location
 from tiger.api.seams.job import USUAL_TERMS, Job, JobOrder, Jobs, JobTerms, Kind
@@ -29,6 +30,8 @@ RETRY_AFTER = {"Retry-After": "1"}
 SMALL, AWAITED, DEFERRED = 1, 5, 10
 # Seconds after which work that seemed small becomes a job, so that it does not keep other small work waiting.
 INLINE_S = 3.0
+# Seconds of processor time to pose a problem, several times what the largest within the limits take.
+VALIDATE_S = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,10 +58,24 @@ class Solving:
         self.bodies, self.checks = Bodies(bounds.max_body_bytes), Checks(inline.workers, inline.limits)
         self.starts = Starts(inline, jobs)
 
-    async def answer(self, request: Request, entry: Entry, terms: JobTerms = USUAL_TERMS) -> Response:
-        """Check a request, and answer it with its report or with its job."""
+    async def answer(
+        self, request: Request, entry: Entry, terms: JobTerms = USUAL_TERMS, *, validate: bool = False
+    ) -> Response:
+        """Check a request, and answer it with its report or with its job, or with what would be solved."""
         async with self.bodies.read(request) as body:
+            if validate:
+                return await self._validate(request, entry, body)
             return await self._answer_body(request, entry, body, terms)
+
+    async def _validate(self, request: Request, entry: Entry, body: bytes) -> Response:
+        """Answer with what a request would have solved, and keep nothing."""
+        work = await run_while_connected(request, self.checks.check(entry.check, body))
+        start = await self.starts.find_name(body)
+        if start is not None:
+            body = await self.starts.resolve(body, start, owner_of(request))
+        pose = partial(describe_work, entry.kind, work is not None and is_small(work))
+        posed = self.inline.answer_in_time(pose, body, VALIDATE_S, "a problem that can be posed")
+        return Response(await run_while_connected(request, posed), media_type=MEDIA_TYPE)
 
     def read_wait(self, request: Request) -> Wait:
         """Return how long the client of a request waits from now on, and its key; raise RefusedError."""

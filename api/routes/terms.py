@@ -44,6 +44,14 @@ def read_terms(
     return JobTerms(priority=priority, tags=tuple(dict.fromkeys(tag)), webhook_url=webhook_url)
 
 
+Validate = Annotated[
+    bool,
+    Query(
+        description="Answer at once with what the request would have solved, in place of solving it: sizes, rule, "
+        "stages, estimates of time and memory, and what cannot be met. Nothing is kept; what is wrong is refused as "
+        "without it."
+    ),
+]
 Terms = Annotated[JobTerms, Depends(read_terms)]
 
 

@@ -8,6 +8,7 @@ cheapest mapping found. The report recomputes every cost from the mapping.
 """
 
 import time
+from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
 
@@ -78,27 +79,35 @@ def solve_problem(
     `answers` are those of the sampler to what the same use has asked before.
     """
     with open_executor(arguments.executor) as pool:
-        request = narrow(
-            Request,
-            arguments,
-            objective=resolve_objective(arguments.objective, problem),
-            executor=pool,
-            ising=IsingParams() if arguments.ising is None else arguments.ising,
-            answers=Answers.of(arguments.solver) if answers is None else answers,
-            folder=None,
-            home=home_of(problem, arguments),
-            homes=homes_of(problem, arguments),
-        )
-        request.check_sampling()
-        check_contiguity(problem, request)
+        request = check_request(problem, arguments, pool, answers)
         if request.ising.samples is not None and not request.ising.dry_run:
             request = replace(request, folder=SampleFolder.make(Path(request.ising.samples), problem))
         return _answer(problem, request, progress or ignore)
 
 
+def check_request(
+    problem: Problem, arguments: SolveArguments, pool: Executor | None = None, answers: Answers | None = None
+) -> Request:
+    """Return what is asked of a solve; raise InputError or TypeError as that does before it begins."""
+    request = narrow(
+        Request,
+        arguments,
+        objective=resolve_objective(arguments.objective, problem),
+        executor=pool,
+        ising=IsingParams() if arguments.ising is None else arguments.ising,
+        answers=Answers.of(arguments.solver) if answers is None else answers,
+        folder=None,
+        home=home_of(problem, arguments),
+        homes=homes_of(problem, arguments),
+    )
+    request.check_sampling()
+    check_contiguity(problem, request)
+    check_routing(problem, request.routing)
+    return request
+
+
 def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
     """Answer a request: baseline, bound, rounds of search, another objective where one is asked for, report."""
-    check_routing(problem, request.routing)
     begun, loading_s = time.perf_counter(), 0.0
     if request.nodes is not None:
         taken, loading_s = _choose_nodes(problem, request.nodes, request)
