@@ -84,15 +84,15 @@ def _read_former(body: bytes, report: bytes, limits: Limits) -> Former:
     if not isinstance(fields, dict) or "tasks" not in fields:
         what = "expected a job that mapped tasks: a circuit is laid out anew"
         raise InputError(JOB, f"{what}, and a rebalancer follows a placement whose devices are lost, got another job")
-    request = AssignRequest.read(fields)
+    given = AssignRequest.read(fields)
     for field, usual, stated in (
-        ("nodes", None, request.nodes),
-        ("objective", "cost", request.objective),
-        ("contiguous_hosts", None, request.contiguous_hosts or None),
+        ("nodes", None, given.nodes),
+        ("objective", "cost", given.objective),
+        ("contiguous_hosts", None, given.contiguous_hosts or None),
     ):
         if stated != usual:
             raise InputError(JOB, f"expected one without {field}, which no moves are counted beside, got {stated!r}")
-    return Former(dict(fields), request, answer, read_tasks(request.tasks, limits))
+    return Former(dict(fields), given, answer, read_tasks(given.tasks, limits))
 
 
 def _change_tasks(change: ReplanRequest, before: Former, fields: Fields) -> int:
@@ -133,10 +133,10 @@ def _records(document: Mapping[str, object], name: str) -> list[Fields]:
     return [dict(record) for record in found] if isinstance(found, list) else []
 
 
-def _name_nodes(nodes: Sequence[Record], known: set[str]) -> list[Fields]:
+def _name_nodes(added: Sequence[Record], known: set[str]) -> list[Fields]:
     """Return new tasks, by names that none has yet; raise InputError of `added_tasks`."""
     named, seen = [], set(known)
-    for position, node in enumerate(nodes):
+    for position, node in enumerate(added):
         at = f"added_tasks/nodes/{position}/id"
         if "id" not in node:
             raise InputError(at, "expected the id of a task, got none")
@@ -243,8 +243,8 @@ def _check_pins(change: ReplanRequest, before: Former, fields: Fields) -> None:
 
 def _keep_rule(before: Former, fields: Fields, tasks: int) -> None:
     """Keep the capacity rule, and no fewer slots than nodes had by default, where fewer tasks would change them."""
-    request = before.request
-    usual = request.rule is None and request.slots is None and request.node_topology is None
+    given = before.request
+    usual = given.rule is None and given.slots is None and given.node_topology is None
     if before.report.get("rule") != "capacity" or not usual or before.file.rule is not None:
         return
     fields["rule"] = "capacity"
