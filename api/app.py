@@ -26,15 +26,16 @@ from tiger.api.routes.jobs import JobRoutes
 from tiger.api.routes.page import add_page
 from tiger.api.routes.previews import PreviewRoute
 from tiger.api.routes.rebalancers import RebalancerRoutes
+from tiger.api.routes.replanning import add_replanning
 from tiger.api.routes.solving import Bounds, Solving
-from tiger.api.routes.terms import Terms
+from tiger.api.routes.terms import Terms, Validate
 from tiger.api.routes.uploads import add_uploads
 from tiger.api.routes.usage import add_usage
 from tiger.api.routes.webhooks import add_webhooks
 from tiger.api.schemas.catalogue import HealthBody, SolverBody, SolversBody, TopologiesBody, TopologyBody
 from tiger.api.schemas.jobs import JobBody, JobsBody
 from tiger.api.schemas.rebalancers import DecisionBody, RebalancerBody
-from tiger.api.schemas.reports import Answer, ExpertBody, PlacementBody, PlanBody
+from tiger.api.schemas.validation import AssignAnswer, ExpertAnswer, PlaceAnswer, PlanAnswer
 from tiger.api.schemas.views import FileBody, PreviewBody, ViewBody
 from tiger.api.settings import Settings, load
 from tiger.api.stack import operations, protect
@@ -76,6 +77,7 @@ def create_app(settings: Settings | None = None, make_jobs: JobsFactory = make_d
     _add_files(app, jobs)
     add_emission(app, jobs, service.solving)
     add_uploads(app, service.jobs, used.max_upload_bytes)
+    add_replanning(app, service.solving)
     _add_rebalancers(app, RebalancerRoutes(service.solving))
     add_usage(app, service.jobs)
     add_webhooks(app, service.jobs)
@@ -134,39 +136,39 @@ class Service:
                 task.cancel()
             await asyncio.gather(self.job_workers.stop(), self.workers.stop())
 
-    async def assign(self, request: Request, terms: Terms) -> Response:
+    async def assign(self, request: Request, terms: Terms, validate: Validate = False) -> Response:
         """Solve a mapping problem or route a circuit, and answer with the report, whether it is feasible or not.
 
         Little work is done at once. More becomes a job, and so does every request with an Idempotency-Key or terms of
         a job: what does
         not end within the wait is answered with the job, which goes on.
         """
-        return await self.solving.answer(request, ASSIGN, terms)
+        return await self.solving.answer(request, ASSIGN, terms, validate=validate)
 
-    async def place(self, request: Request, terms: Terms) -> Response:
+    async def place(self, request: Request, terms: Terms, validate: Validate = False) -> Response:
         """Place a network on a cluster, and answer with the report, whether it is feasible or not.
 
         Little work is done at once. More becomes a job, and so does every request with an Idempotency-Key or terms of
         a job: what does
         not end within the wait is answered with the job, which goes on.
         """
-        return await self.solving.answer(request, PLACE, terms)
+        return await self.solving.answer(request, PLACE, terms, validate=validate)
 
-    async def plan(self, request: Request, terms: Terms) -> Response:
+    async def plan(self, request: Request, terms: Terms, validate: Validate = False) -> Response:
         """Plan how a cluster trains a network, and answer with the report, whether it is feasible or not.
 
         It becomes a job unless it has a time limit that is short: what does not end within the wait is answered with
         the job, which goes on.
         """
-        return await self.solving.answer(request, PLAN, terms)
+        return await self.solving.answer(request, PLAN, terms, validate=validate)
 
-    async def experts(self, request: Request, terms: Terms) -> Response:
+    async def experts(self, request: Request, terms: Terms, validate: Validate = False) -> Response:
         """Place the experts of a mixture on a cluster, and answer with the report.
 
         Loads of few layers are balanced at once. More becomes a job, and so does every request with an
         Idempotency-Key: what does not end within the wait is answered with the job, which goes on.
         """
-        return await self.solving.answer(request, EXPERTS, terms)
+        return await self.solving.answer(request, EXPERTS, terms, validate=validate)
 
     async def solvers(self) -> SolversBody:
         """List the solvers that a request may name."""
@@ -223,7 +225,7 @@ def _add_work(app: FastAPI, service: Service) -> None:
         service.assign,
         methods=["POST"],
         summary="Map tasks onto a topology, or a circuit onto a device",
-        response_model=Answer,
+        response_model=AssignAnswer,
         response_description="The report; where nothing feasible exists, `feasible` is false and `violations` say why.",
         responses=answers.WORK,
         openapi_extra=requests.ASSIGN,
@@ -233,7 +235,7 @@ def _add_work(app: FastAPI, service: Service) -> None:
         service.place,
         methods=["POST"],
         summary="Place the layers of a network on a cluster",
-        response_model=PlacementBody,
+        response_model=PlaceAnswer,
         response_description="The report; where the cluster cannot hold the network, `feasible` is false and "
         "`violations` say by how much.",
         responses=answers.WORK,
@@ -244,7 +246,7 @@ def _add_work(app: FastAPI, service: Service) -> None:
         service.plan,
         methods=["POST"],
         summary="Plan the degrees of parallelism by which a cluster trains a network",
-        response_model=PlanBody,
+        response_model=PlanAnswer,
         response_description="The report; where no plan fits, `feasible` is false and `violations` say why.",
         responses=answers.WORK,
         openapi_extra=requests.PLAN,
@@ -254,7 +256,7 @@ def _add_work(app: FastAPI, service: Service) -> None:
         service.experts,
         methods=["POST"],
         summary="Place the experts of a mixture, or say whether a change of the map in use pays",
-        response_model=ExpertBody,
+        response_model=ExpertAnswer,
         response_description="The report, with the map to use, and the verdict where one is in use.",
         responses=answers.WORK,
         openapi_extra=requests.EXPERTS,

@@ -217,11 +217,14 @@ def _is_tight(problem: Problem) -> bool:
     return memory or len(problem.banned) > 0
 
 
-def search_near(home: IntArray, most: int) -> Search:
-    """Return the search among the mappings that differ from `home[n]` in at most so many tasks."""
+def search_near(home: IntArray, most: int, origin: IntArray | None = None, price: float = 0.0) -> Search:
+    """Return the search among the mappings that differ from `home[n]` in at most so many tasks, each for a price.
+
+    Tasks whose home is -1 may go anywhere; `origin[n]` is a mapping within the limit, home without one.
+    """
     from tiger.solvers.annealing.limited_moves import LimitedMoves
 
-    return LimitedMoves(home, most)
+    return LimitedMoves(home, most, origin, price)
 
 
 def build_exact(visits: int) -> Search:

@@ -124,9 +124,9 @@ class DurableJobs:
             self._dispatcher.wake()
         return job
 
-    async def is_known(self, work: JobOrder) -> bool:
-        """Return whether there is a job of the key of an order; raise KeyReusedError or DatabaseDownError."""
-        return await self._query(self._store.is_known, work)
+    async def find(self, work: JobOrder) -> Job | None:
+        """Return the job that an order has made before by its key; raise KeyReusedError or DatabaseDownError."""
+        return await self._query(self._store.find, work)
 
     async def get(self, job_id: str, owner: str) -> Job | None:
         """Return a job with its report; raise DatabaseDownError."""

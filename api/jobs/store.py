@@ -59,11 +59,6 @@ class Store:
             self.database.shrink()
         return self._keep(work)
 
-    def is_known(self, work: JobOrder) -> bool:
-        """Return whether there is a job of the key of an order; raise KeyReusedError for another body."""
-        with self.database.read() as connection:
-            return _find_by_key(connection, work, _digest(work)) is not None
-
     def _keep(self, work: JobOrder) -> tuple[Job, bool]:
         """Keep a job, if there is room."""
         digest = _digest(work)
@@ -81,8 +76,13 @@ class Store:
             with self.database.begin() as connection:
                 return self._insert(connection, work, digest), True
 
+    def find(self, work: JobOrder) -> Job | None:
+        """Return the job that an order has made before by its key; raise KeyReusedError."""
+        with self.database.read() as connection:
+            return _find_by_key(connection, work, _digest(work))
+
     def add(self, connection: Connection, work: JobOrder) -> Job:
-        """Add a job without a key to a transaction; raise QueueFullError or DiskFullError."""
+        """Add a job without a key to a transaction; raise QuotaExceededError or DiskFullError."""
         return self._insert(connection, work, _digest(work))
 
     def get(self, job_id: str, owner: str) -> Job | None:
@@ -219,8 +219,8 @@ class Store:
 
 
 def _digest(work: JobOrder) -> str:
-    """Return what tells the bodies of one key apart."""
-    return hashlib.sha256(f"{work.kind}\n".encode() + work.body).hexdigest()
+    """Return what tells the orders of one key apart."""
+    return hashlib.sha256(work.signature).hexdigest()
 
 
 def _batches(ids: list[str]) -> Iterator[list[str]]:

@@ -1,5 +1,13 @@
 // Written by `python docs/scripts/typescript.py` from the OpenAPI document of the service: do not edit.
 
+/** State tasks that are new, as a part of a node-link graph. */
+export interface AddedTasks {
+  /** The new tasks, with `id` and optionally `work` and `memory`. */
+  nodes: TaskNode[];
+  /** Their traffic: `source`, `target` and optionally `weight`; one end may be a task that was there. */
+  edges?: TaskEdge[];
+}
+
 /**
  * Hold the advice to `keep` the map in use or to `move` to another one, with the reason, and what the change does. All
  * is about the best change that was found, also where the advice is to keep: `gain` is the part of a step that it
@@ -36,6 +44,11 @@ export interface AssignRequest {
    */
   topology?: string | HardwareGraph | FileText | UploadReference | null;
   /**
+   * Id of a job that has ended, whose mapping, placement or initial layout is taken in place of `start` or
+   * `initial_layout`. The request is kept with what it stands for.
+   */
+  start_job?: string | null;
+  /**
    * What of a machine as lstopo describes it a task gets and is bound to, all of a host with `host`, where it is not
    * bound; a core without it.
    */
@@ -69,8 +82,13 @@ export interface AssignRequest {
   nodes?: number | null;
   /** The least gain, as a part of the value, for which the verdict is to change the order. */
   threshold?: number;
-  /** Most tasks that go to another node than in `start`. */
+  /** Most tasks that go to another node than in `start`, or of `previous` beyond those that have to. */
   max_moves?: number | null;
+  /**
+   * What to move a task costs that might stay where `previous` has it, in the unit of the cost; without it and
+   * `max_moves` as few move as can be.
+   */
+  move_cost?: number | null;
   /**
    * Whether the ranks of every host are consecutive; where the launcher needs that (mpich, pbs, jobset), by default.
    */
@@ -108,6 +126,11 @@ export interface AssignRequest {
   forbidden?: [string, string][];
   /** Node of every task in the mapping to improve, which the answer is never worse than. */
   start?: Record<string, string> | null;
+  /**
+   * Node of every task in the mapping in use before tasks or hardware changed; it may have others, and need not have
+   * all. Tasks stay where they can: `moves` of the report says which do not, and why.
+   */
+  previous?: Record<string, string> | null;
   /** Name of a solver, see `GET /solvers`. */
   solver?: string;
   /** Penalties, temperatures and encoding of the QUBOs. */
@@ -224,6 +247,11 @@ export interface CircuitRequest {
    * text}`. No string is opened as a file.
    */
   topology: string | [number, number][] | CouplingMap | Target | HardwareGraph | FileText | UploadReference;
+  /**
+   * Id of a job that has ended, whose mapping, placement or initial layout is taken in place of `start` or
+   * `initial_layout`. The request is kept with what it stands for.
+   */
+  start_job?: string | null;
   /** Samples the Ising proposals, see `GET /solvers`. */
   solver?: string;
   /** The same request with the same seed has the same answer. */
@@ -698,6 +726,12 @@ export interface FigureBody {
   better: "less" | "more" | null;
   /** Empty for that of the problem. */
   unit: string;
+}
+
+/** FigureEstimate a figure: most measured ones of its kind are within a `factor` of `value`, both ways. */
+export interface FigureEstimate {
+  value: number;
+  factor: number;
 }
 
 /** Describe a file that a job has left, to be had from `/jobs/{id}/files/{name}`. */
@@ -1230,6 +1264,11 @@ export interface PlaceRequest {
    * package, where the service has it. A roofline of the devices without it.
    */
   costs?: Record<string, unknown> | string | null;
+  /**
+   * Id of a job that has ended, whose mapping, placement or initial layout is taken in place of `start` or
+   * `initial_layout`. The request is kept with what it stands for.
+   */
+  start_job?: string | null;
   /** What a device may hold: `chain`, a run of layers; `dag`, any operators of a graph. */
   mode?: string;
   /**
@@ -1764,6 +1803,35 @@ export interface Remedy {
   fits: boolean;
 }
 
+/** Ask for a mapping after a change, in which few tasks move away from that of a job. */
+export interface ReplanRequest {
+  /** Nodes that hold no tasks any more, by their names in the hardware; they forward traffic. */
+  lost_nodes?: string[];
+  /** Nodes of the hardware that may hold tasks from now on, which the allocation left out. */
+  added_nodes?: string[];
+  /**
+   * Other hardware in place of that of the job, with its allocation and running jobs, as `POST /assign` takes it; nodes
+   * of the same name are taken to be the same.
+   */
+  topology?: string | HardwareGraph | FileText | UploadReference | null;
+  /** Tasks that are gone, with their traffic. */
+  lost_tasks?: string[];
+  /** Tasks that are new. */
+  added_tasks?: AddedTasks | null;
+  /** Edges whose `weight` is another, or that are new: `source`, `target`, `weight`; 0 for none. */
+  traffic?: TaskEdge[];
+  /** Most tasks that move beyond those that have to; none without it and `move_cost`. */
+  max_moves?: number | null;
+  /** What to move a task costs that might stay, in the unit of the cost. */
+  move_cost?: number | null;
+  /** Search effort, that of the job without it. */
+  effort?: number | null;
+  /** Seed of the search, that of the job without it. */
+  seed?: number | null;
+  /** Seconds to search, those of the job without it. */
+  time_limit_s?: number | null;
+}
+
 /**
  * Answer a problem. `cost` is recomputed in float64 from `mapping`, never read off a sampler's energy; it is None, and
  * the mapping empty, where nothing feasible exists, and then `violations` names what cannot be met. `metrics` holds
@@ -1773,9 +1841,11 @@ export interface Remedy {
  * is (cost - lower_bound) / cost, 0 when both are 0, None without a cost or a bound above 0. `verdict` compares with
  * the best simple order and the mapping started from, None where nothing is feasible; it is to keep that order where
  * the gain is a smaller part than `threshold`. `moved` is how many tasks have left the mapping started from, None
- * without one, and at most `max_moves` may; with such a limit it is compared with that mapping alone. `free_cost` is
- * that of a mapping found without the rule that the ranks of every host are consecutive, where it held. `sampling` says
- * what a sampler drew and is worth beside coin flips, None for other solvers. `emitted` is the text for a launcher
+ * without one, and at most `max_moves` may; with such a limit it is compared with that mapping alone. After a change
+ * `moved` counts those that have left the mapping in use before it, where each that might have stayed costs
+ * `move_cost`, if that is given, and `moves` says where every task goes that is elsewhere or new, and why. `free_cost`
+ * is that of a mapping found without the rule that the ranks of every host are consecutive, where it held. `sampling`
+ * says what a sampler drew and is worth beside coin flips, None for other solvers. `emitted` is the text for a launcher
  * where one was named. Costs are in the problem's own unit, `seconds` is wall time. As many `islands` searched side by
  * side. JSON has all of this, by the schema `tiger.report/1`, but for the `problem` and its `routing`, which `emit` and
  * pictures need.
@@ -1795,6 +1865,8 @@ export interface Report {
   objective: Objective | null;
   max_moves: number | null;
   moved: number | null;
+  move_cost: number | null;
+  moves: TaskMove[];
   threshold: number;
   free_cost: number | null;
   verdict: Verdict | null;
@@ -2027,6 +2099,18 @@ export interface TaskHyperedge {
   volume?: number;
 }
 
+/**
+ * Say that a task goes `after`wards to another node than `before`, None for a new task, and why. It is `new`, its node
+ * is `lost`, it is pinned elsewhere or `forbidden` there, there is too little `room` for all that were there, or the
+ * mapping `gain`s by it.
+ */
+export interface TaskMove {
+  task: string;
+  before: string | null;
+  after: string;
+  why: "new" | "lost" | "forbidden" | "room" | "gain";
+}
+
 /** Describe a task. */
 export interface TaskNode {
   id: number | string | unknown[];
@@ -2202,6 +2286,31 @@ export interface UsageBody {
   days: DayBody[];
 }
 
+/**
+ * Say what a request would have solved, which is of `kind` and in order, and nothing of which is kept. `sizes` are
+ * counts of what there is, such as `tasks`, `edges`, `nodes` and `slots`, or `qubits`, `gates` and `layers`. `rule`,
+ * `objective` and `solver` are those in effect, None where a kind has none, and `stages` those of the first round where
+ * they are known before. `at_once` says that it is little work, which is answered without a job unless one is asked
+ * for. `feasible` is None where that is not decided without a search, and `violations` say what cannot be met.
+ * `processor_s` and `memory_bytes` are estimates for the whole solve and for what it adds to a worker, None where none
+ * were measured; a time limit bounds the former.
+ */
+export interface Validation {
+  schema: "tiger.validation/1";
+  kind: "assign" | "place" | "plan" | "experts";
+  sizes: Record<string, number>;
+  rule: string | null;
+  objective: string | null;
+  solver: string | null;
+  stages: string[];
+  at_once: boolean;
+  feasible: boolean | null;
+  violations: Violation[];
+  processor_s: FigureEstimate | null;
+  memory_bytes: FigureEstimate | null;
+  warnings: string[];
+}
+
 /** Ask for a job by changes of a request. */
 export interface VariantRequest {
   /** What the entry is called; its changes else. */
@@ -2287,6 +2396,7 @@ export interface Requests {
   "POST /assign": AssignRequest | CircuitRequest;
   "POST /comparisons": ComparisonRequest;
   "POST /experts": ExpertRequest;
+  "POST /jobs/{job_id}/replan": ReplanRequest;
   "POST /place": PlaceRequest;
   "POST /plan": PlanRequest;
   "POST /rebalancers": RebalancerRequest;
@@ -2324,11 +2434,12 @@ export interface Answers {
   "GET /uploads/{upload_id}/content": unknown;
   "GET /usage": UsageBody;
   "GET /webhooks": WebhooksBody;
-  "POST /assign": Report | CircuitReport | JobBody;
+  "POST /assign": Report | CircuitReport | Validation | JobBody;
   "POST /comparisons": ComparisonBody;
-  "POST /experts": ExpertReport | JobBody;
-  "POST /place": PlacementReport | JobBody;
-  "POST /plan": PlanReport | JobBody;
+  "POST /experts": ExpertReport | Validation | JobBody;
+  "POST /jobs/{job_id}/replan": Report | JobBody;
+  "POST /place": PlacementReport | Validation | JobBody;
+  "POST /plan": PlanReport | Validation | JobBody;
   "POST /rebalancers": RebalancerBody;
   "POST /rebalancers/{rebalancer_id}/steps": Decision;
   "POST /uploads": UploadBody;

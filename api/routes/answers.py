@@ -15,8 +15,8 @@ REFUSED = {
     404: "There is nothing of that id: it never was, is forgotten, or is somebody else's.",
     405: "The route does not know the method.",
     408: "The body did not come in time.",
-    409: "The job was cancelled while this request waited for it, or is to be purged or written and goes on, or "
-    "another step of the rebalancer came first.",
+    409: "The job was cancelled while this request waited for it, or is to be purged, written or started from and goes "
+    "on, or another step of the rebalancer came first.",
     410: "What the job was asked for is not kept any more.",
     413: "The body is too large.",
     415: "The content type is not application/json, or the body is compressed.",
@@ -89,6 +89,7 @@ WORK: Responses = document_errors(400, 408, 409, 413, 415) | {
         "content": {"application/json": {"example": JOB}},
     },
 }
+REPLANNED: Responses = WORK | document_errors(404)
 SHOWN: Responses = document_errors(404) | {200: {"headers": RETRY, "content": {"application/json": {"example": JOB}}}}
 CANCELLED: Responses = document_errors(404, 409) | {
     202: {"model": JobBody, "description": "The job is being stopped."},

@@ -1,6 +1,7 @@
 """The work behind `POST /assign`: from a request to the bytes of its answer."""
 
 from collections.abc import Callable
+from concurrent.futures import Executor
 
 from tiger.api.routes.circuits import lay_out
 from tiger.api.routes.document import encode
@@ -23,6 +24,7 @@ from tiger.mapping.hardware import build_hardware, choose_hardware
 from tiger.mapping.options import HardwareArguments, SolveArguments
 from tiger.mapping.terms import HostChoice, SharedProblem, check_emission, share_hardware
 from tiger.model.constraints import Constraints
+from tiger.model.problem import Problem
 from tiger.model.text import FileText, find_file
 from tiger.model.topology import Topology
 from tiger.model.wiring import Wiring
@@ -60,35 +62,47 @@ def answer(
 
 def _assign(request: AssignRequest, limits: Limits, watch: Watch, executor: str | None) -> Solution:
     """Solve a mapping problem; a warning says where the cluster failed, without which the mapping is the same."""
-    from tiger.mapping.contiguous import need_contiguity
     from tiger.mapping.mapper import solve_problem
 
     shared = share(request, executor)
-    posed = pose(request, limits)
+    problem, arguments = pose(request, limits, shared)
+    report = solve_problem(problem, arguments, watch)
+    report = warn_of_trouble(report.emitting(request.emit), shared)
+    return Solution(encode(report), mapping_files(report, problem))
+
+
+def pose(request: AssignRequest, limits: Limits, executor: Executor | None = None) -> tuple[Problem, SolveArguments]:
+    """Return the problem of a request and how it is solved; raise InputError."""
+    from tiger.mapping.contiguous import need_contiguity
+
+    posed = share_problem(request, limits)
     bounded = request.time_limit_s is not None
     arguments = take(
         SolveArguments,
         request,
         effort=request.effort if bounded else request.effort or 1,
         time_limit_s=request.time_limit_s if bounded else limits.max_time_s,
-        executor=shared,
+        executor=executor,
         nodes=posed.nodes,
-        contiguous_hosts=need_contiguity(posed.problem, request, request.emit, request.start),
+        contiguous_hosts=need_contiguity(posed.problem, request, request.emit, _start_of(request)),
     )
-    report = solve_problem(posed.problem, arguments, watch)
-    report = warn_of_trouble(report.emitting(request.emit), shared)
-    return Solution(encode(report), mapping_files(report, posed.problem))
+    return posed.problem, arguments
 
 
-def pose(request: AssignRequest, limits: Limits) -> SharedProblem:
+def share_problem(request: AssignRequest, limits: Limits) -> SharedProblem:
     """Return the problem that a request states, with the hosts that may be taken; raise InputError of a field."""
     source = read_tasks(request.tasks, limits)
     terms = take(Constraints, request).by_usual(source.rule)
-    topology = build_hardware(choose_hardware(source.topology, _state_hardware(request)), terms.named)
-    choice = HostChoice(request.nodes, request.start)
+    topology = build_hardware(choose_hardware(source.topology, state_hardware(request)), terms.named)
+    choice = HostChoice(request.nodes, _start_of(request))
     posed = share_hardware(source.tasks, topology, terms, take(UnitOptions, request), choice)
     check_emission(request.emit, posed)
     return posed
+
+
+def _start_of(request: AssignRequest) -> dict[str, str] | None:
+    """Return the mapping that a request begins with, if it states one."""
+    return request.previous if request.start is None else request.start
 
 
 def read_tasks(stated: str | dict[str, object], limits: Limits) -> TaskFile:
@@ -105,7 +119,7 @@ def read_tasks(stated: str | dict[str, object], limits: Limits) -> TaskFile:
     return found
 
 
-def _state_hardware(request: AssignRequest) -> HardwareArguments:
+def state_hardware(request: AssignRequest) -> HardwareArguments:
     """Return the hardware of a request; no text in it is taken for the path of a file."""
     insides = request.node_topology
     return take(

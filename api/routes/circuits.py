@@ -39,6 +39,17 @@ def lay_out(
     """
     from tiger.circuits.entry.entry import layout_one
 
+    device, call = pose(request, limits, watch, executor)
+    return Routed(device, layout_one(call))
+
+
+def pose(
+    request: CircuitRequest,
+    limits: Limits,
+    watch: Callable[[Progress], None] = ignore,
+    executor: Executor | None = None,
+) -> "tuple[Device, LayoutCall]":
+    """Return the device and the call of a request, of which circuit and device are read; raise InputError."""
     device = read_device(request.topology, limits)
     call = take(
         LayoutCall,
@@ -50,7 +61,7 @@ def lay_out(
         executor=executor,
         progress=watch,
     )
-    return Routed(device, layout_one(call))
+    return device, call
 
 
 def read_circuit(text: str, limits: Limits) -> "Circuit":

@@ -50,7 +50,7 @@ def complete(
     request.measure(limits)
     match report, request:
         case Report(), AssignRequest():
-            return attach_problem(report, assignment.pose(request, limits), request.routing)
+            return attach_problem(report, assignment.share_problem(request, limits), request.routing)
         case PlacementReport(), PlaceRequest():
             return _complete_placement(report, request, limits)
         case PlanReport(), PlanRequest():

@@ -243,6 +243,28 @@ FROZEN = {
 
 IN_USE = TWO_SPEEDS | {"plan": {"cuts": [0, 3, 6], "devices": ["fast", "slow"]}, "microbatches": 8}
 
+# Of the job of the stencil on a torus, every node of which has a task.
+REPLANS = {
+    "lost-task": {
+        "summary": "A task is gone, and its neighbours stay",
+        "value": {"lost_tasks": ["15"]},
+    },
+    "moved-work": {
+        "summary": "A task goes, another comes, and one edge has more traffic",
+        "description": "The new task takes the node that falls free, and others move that gain more than 1 by it.",
+        "value": {
+            "lost_tasks": ["15"],
+            "added_tasks": {"nodes": [{"id": "new"}], "edges": [{"source": "new", "target": "0", "weight": 4}]},
+            "traffic": [{"source": "1", "target": "2", "weight": 3}],
+            "move_cost": 1,
+        },
+    },
+    "lost-node": {
+        "summary": "Other hardware with a row more, of which a node is lost",
+        "value": {"topology": "torus:5x4", "lost_nodes": ["0,0"], "max_moves": 2},
+    },
+}
+
 REBALANCERS = {
     "frozen": {
         "summary": "A transformer of 12 layers on four of eight devices",

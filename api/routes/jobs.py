@@ -93,7 +93,7 @@ class JobRoutes:
         before = await self.find(request, job_id)
         job = before if before.ended else await self.jobs.cancel(job_id, owner_of(request))
         if job is None:
-            raise _refuse_unknown()
+            raise refuse_unknown()
         if not before.ended and job.status != "done":
             self.cancelled()
         return _show(job, 200 if job.ended else 202)
@@ -110,7 +110,7 @@ class JobRoutes:
         """Return the job of the owner, or raise RefusedError (404)."""
         job = await self.jobs.get(job_id, owner_of(request)) if ID.fullmatch(job_id) else None
         if job is None:
-            raise _refuse_unknown()
+            raise refuse_unknown()
         return job
 
     async def _find_file(self, request: Request, job_id: str, name: str) -> JobFile:
@@ -129,6 +129,6 @@ def _show(job: Job, status: int = 200) -> Response:
     return Response(encode_with_report(job), status, {} if job.ended else RETRY_AFTER, MEDIA_TYPE)
 
 
-def _refuse_unknown() -> RefusedError:
+def refuse_unknown() -> RefusedError:
     """Return the refusal of an id that is of no job, or of another owner's."""
     return RefusedError(Problem(404, "There is no such job, or not any more."))

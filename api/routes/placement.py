@@ -14,7 +14,8 @@ from tiger.placement.params import Aim, PlaceParams
 from tiger.run.progress import Progress, ignore
 
 if TYPE_CHECKING:
-    from tiger.placement.entry.request import ChainRequest
+    from tiger.placement.entry.report import PlacementReport
+    from tiger.placement.entry.request import ChainRequest, OperatorRequest
     from tiger.placement.operators.params import OperatorParams
     from tiger.training.hardware.cluster import Cluster
 
@@ -28,19 +29,35 @@ def answer(
     as a file, and both are within the limit of tasks.
     """
     from tiger.placement.entry import operators, place
+    from tiger.placement.entry.request import OperatorRequest
+
+    posed = pose(request, limits, watch)
+    if isinstance(posed, OperatorRequest):
+        return _deliver(operators.report_placement(posed))
+    return _deliver(place.report_placement(posed))
+
+
+def _deliver(report: "PlacementReport") -> Solution:
+    """Return a report with the files that it leaves."""
+    return Solution(encode(report), placement_files(report))
+
+
+def pose(
+    request: PlaceRequest, limits: Limits, watch: Callable[[Progress], None] = ignore
+) -> "ChainRequest | OperatorRequest":
+    """Return the placement that a request asks for, of layers or of operators; raise InputError."""
+    from tiger.placement.entry import operators
     from tiger.placement.entry.request import OperatorRequest, check_no_costs
     from tiger.placement.operators.params import OperatorParams
     from tiger.training.models.graphs import operators_of_document
 
     params = check_params(request, limits)
-    if isinstance(params, OperatorParams):
-        check_no_costs(request.costs)
-        stated = operators_of_document(read_model(request.model, limits), limits.max_tasks)
-        graph, devices = operators.pair_with_cluster(*stated, _cluster(request, limits), limits.max_tasks)
-        report = operators.report_placement(OperatorRequest(graph, devices, params, watch))
-    else:
-        report = place.report_placement(pair_chain(request, params, limits, watch))
-    return Solution(encode(report), placement_files(report))
+    if not isinstance(params, OperatorParams):
+        return pair_chain(request, params, limits, watch)
+    check_no_costs(request.costs)
+    stated = operators_of_document(read_model(request.model, limits), limits.max_tasks)
+    graph, devices = operators.pair_with_cluster(*stated, _cluster(request, limits), limits.max_tasks)
+    return OperatorRequest(graph, devices, params, watch)
 
 
 def check_params(request: PlaceRequest, limits: Limits) -> "PlaceParams | OperatorParams":

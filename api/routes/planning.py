@@ -30,11 +30,15 @@ def answer(
     """
     from tiger.planning.answer import PlanInputs, report_plan
 
-    options = check_options(request, limits)
-    model, cluster = pair_model(request, options, limits)
     shared = share(request, executor)
-    report = warn_of_trouble(report_plan(PlanInputs(model, cluster, options, watch, shared)), shared)
+    report = warn_of_trouble(report_plan(PlanInputs(*pose(request, limits), watch, shared)), shared)
     return Solution(encode(report), () if report.placement is None else placement_files(report.placement))
+
+
+def pose(request: PlanRequest, limits: Limits) -> "tuple[Model, Cluster, PlanOptions]":
+    """Return model, devices and options of the plans that a request asks for; raise InputError."""
+    options = check_options(request, limits)
+    return *pair_model(request, options, limits), options
 
 
 def check_options(request: PlanRequest, limits: Limits) -> PlanOptions:

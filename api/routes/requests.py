@@ -10,11 +10,12 @@ from tiger.api.schemas.comparisons import ComparisonRequest
 from tiger.api.schemas.experts import ExpertRequest
 from tiger.api.schemas.placement import PlaceRequest, PlanRequest
 from tiger.api.schemas.rebalancers import RebalancerRequest, StepRequest
+from tiger.api.schemas.replanning import ReplanRequest
 from tiger.api.schemas.views import ViewRequest
 
 KINDS: list[type[Closed]] = [
     *(AssignRequest, CircuitRequest, PlaceRequest, PlanRequest, ExpertRequest),
-    *(ViewRequest, RebalancerRequest, StepRequest, ComparisonRequest),
+    *(ViewRequest, RebalancerRequest, StepRequest, ComparisonRequest, ReplanRequest),
 ]
 
 
@@ -31,6 +32,7 @@ PLACE = _document(refer(PlaceRequest.__name__), examples.PLACEMENTS)
 PLAN = _document(refer(PlanRequest.__name__), examples.PLANS)
 EXPERTS = _document(refer(ExpertRequest.__name__), examples.EXPERT_MAPS)
 VIEW = _document(refer(ViewRequest.__name__), examples.PREVIEWS, [])
+REPLAN = _document(refer(ReplanRequest.__name__), examples.REPLANS)
 REBALANCER = _document(refer(RebalancerRequest.__name__), examples.REBALANCERS, answers.REPEATS)
 COMPARISON = _document(refer(ComparisonRequest.__name__), examples.COMPARISONS, answers.REPEATS)
 STEP = _document(refer(StepRequest.__name__), examples.STEPS, answers.REPEATS)

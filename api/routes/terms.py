@@ -65,6 +65,17 @@ def check_webhook(policy: WebhookPolicy, terms: JobTerms, owner: str) -> None:
         raise _refuse("Webhook-URL", fault)
 
 
+Validate = Annotated[
+    bool,
+    Query(
+        description="Answer at once with what the request would have solved, in place of solving it: sizes, rule, "
+        "stages, estimates of time and memory, and what cannot be met. Nothing is kept; what is wrong is refused as "
+        "without it."
+    ),
+]
+Terms = Annotated[JobTerms, Depends(read_terms)]
+
+
 def _check_url(url: str) -> None:
     """Refuse what is not an address by https without a name and a password in it."""
     try:
@@ -75,9 +86,6 @@ def _check_url(url: str) -> None:
     plain = re.fullmatch(r"[!-~]+", url) and len(url) <= LONGEST_URL and port != 0
     if not (plain and parts.scheme == "https" and parts.hostname and parts.username is None and not parts.fragment):
         raise _refuse("Webhook-URL", "expected an address such as https://hooks.example/tiger, without a password")
-
-
-Terms = Annotated[JobTerms, Depends(read_terms)]
 
 
 def _refuse(name: str, reason: str) -> RefusedError:

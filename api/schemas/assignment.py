@@ -11,6 +11,7 @@ from tiger.api.schemas.closed import Closed, Documented, Pins, Start
 from tiger.api.schemas.files import FileBody
 from tiger.api.schemas.graphs import HardwareGraph, TaskGraph
 from tiger.api.schemas.limits import SMALL_HARD_TEXT, SMALL_TEXT, Limits
+from tiger.api.schemas.starts import StartJob
 from tiger.errors import InputError
 from tiger.formats.hardware.units import UnitOptions
 from tiger.formats.hostfile import NodeSlots
@@ -45,7 +46,7 @@ def _check_inside(value: object) -> object:
     return value
 
 
-def _check_hardware(value: object) -> object:
+def check_hardware(value: object) -> object:
     """Refuse what is neither a specification nor an object, nor left out."""
     if value is not None and not isinstance(value, str | dict):
         what = "expected a specification such as 'torus:4x4', a node-link graph or a file as {file, text}"
@@ -159,7 +160,7 @@ class Graphs:
             "A string is never opened as a file."
         )
     )
-    topology: Annotated[str | Hardware | None, BeforeValidator(_check_hardware)] = field(
+    topology: Annotated[str | Hardware | None, BeforeValidator(check_hardware)] = field(
         default=None,
         metadata=about(
             "Specification such as `torus:4x4x4` (see `GET /topologies`), or a node-link graph: nodes with "
@@ -172,7 +173,7 @@ class Graphs:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AssignRequest(EmitOptions, MappingOptions, SharingOptions, UnitOptions, Graphs, Closed):
+class AssignRequest(EmitOptions, MappingOptions, SharingOptions, UnitOptions, StartJob, Graphs, Closed):
     """Ask where the tasks of a graph go on a topology."""
 
     node_topology: Annotated[list[InsideBody], Field(fail_fast=True)] | None = field(
@@ -205,6 +206,13 @@ class AssignRequest(EmitOptions, MappingOptions, SharingOptions, UnitOptions, Gr
     start: Start | None = field(
         default=None,
         metadata=about("Node of every task in the mapping to improve, which the answer is never worse than."),
+    )
+    previous: Start | None = field(
+        default=None,
+        metadata=about(
+            "Node of every task in the mapping in use before tasks or hardware changed; it may have others, and need "
+            "not have all. Tasks stay where they can: `moves` of the report says which do not, and why."
+        ),
     )
     solver: str = field(default="auto", metadata=about("Name of a solver, see `GET /solvers`."))
     ising: IsingBody = field(default=IsingBody(), metadata=about("Penalties, temperatures and encoding of the QUBOs."))

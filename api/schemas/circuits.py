@@ -11,6 +11,7 @@ from tiger.api.schemas.closed import Closed, Documented
 from tiger.api.schemas.files import FileBody
 from tiger.api.schemas.graphs import HardwareGraph
 from tiger.api.schemas.limits import SMALL_HARD_TEXT, SMALL_TEXT, Limits, check_device
+from tiger.api.schemas.starts import StartJob
 from tiger.circuits.entry.scan import CircuitLimits, scan
 from tiger.circuits.params import LayoutOptions
 from tiger.model.options import about
@@ -109,7 +110,7 @@ class Circuit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CircuitRequest(LayoutOptions, Circuit, Closed):
+class CircuitRequest(LayoutOptions, StartJob, Circuit, Closed):
     """Ask where the qubits of a circuit go on a device, and for the routed circuit."""
 
     initial_layout: Annotated[list[int], Field(fail_fast=True)] | None = field(

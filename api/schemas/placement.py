@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 from tiger.api.schemas import networks
 from tiger.api.schemas.closed import Closed, Documented, Pins
 from tiger.api.schemas.limits import SMALL_LAYERS, Limits, check_cluster, check_network
+from tiger.api.schemas.starts import StartJob
 from tiger.model.options import about
 from tiger.placement.params import PlaceOptions
 from tiger.planning.params import PlanOptions
@@ -103,7 +104,7 @@ class CostsBody:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlaceRequest(PlaceOptions, CostsBody, Network, Closed):
+class PlaceRequest(PlaceOptions, StartJob, CostsBody, Network, Closed):
     """Ask which layers or operators of a model run on which devices of a cluster."""
 
     pinned: Pins = field(

@@ -36,7 +36,6 @@ CircuitBody = Annotated[CircuitReport, AsDocument()]
 PlacementBody = Annotated[PlacementReport, AsDocument()]
 PlanBody = Annotated[PlanReport, AsDocument()]
 ExpertBody = Annotated[ExpertReport, AsDocument()]
-Answer = Annotated[ReportBody | CircuitBody, Field(discriminator="schema_")]
 
 
 def model_of(kind: type[Document]) -> type[BaseModel]:

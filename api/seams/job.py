@@ -66,18 +66,25 @@ class JobOrder:
 
     Among jobs of one priority of an owner the least `rank` goes first (`jobs.turns`).
 
-    `key` is the Idempotency-Key: the same key of the same owner with the same body is the same job. `request_id` is the
-    number of the request, by which the log can be searched. `uploads` are the ids of those that the body refers to.
+    `key` is the Idempotency-Key: the same key of the same owner with the same body is the same job. `sent` is what the
+    client sent where the body was made of it, and counts as the body then. `request_id` is the number of the request,
+    by which the log can be searched. `uploads` are the ids of those that the body refers to.
     """
 
     kind: Kind
     body: bytes
     owner: str = ""
     key: str | None = None
+    sent: bytes | None = None
     rank: int = 10
     request_id: str | None = None
     terms: JobTerms = USUAL_TERMS
     uploads: tuple[str, ...] = ()
+
+    @property
+    def signature(self) -> bytes:
+        """Return by what a key tells this order from others."""
+        return f"{self.kind}\n".encode() + (self.body if self.sent is None else self.sent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,8 +146,8 @@ class Jobs(Protocol):
     async def submit(self, work: JobOrder) -> Job:
         """Store a job and return it; raise KeyReusedError, QuotaExceededError, DiskFullError or DatabaseDownError."""
 
-    async def is_known(self, work: JobOrder) -> bool:
-        """Return whether there is a job of the key of an order; raise KeyReusedError or DatabaseDownError."""
+    async def find(self, work: JobOrder) -> Job | None:
+        """Return the job that an order has made before by its key; raise KeyReusedError or DatabaseDownError."""
 
     async def get(self, job_id: str, owner: str) -> Job | None:
         """Return a job with its report; raise DatabaseDownError."""

@@ -1,4 +1,4 @@
-"""Compiled annealing among the mappings that differ from a given one in at most a number of tasks."""
+"""Compiled annealing among the mappings that differ from a given one in few tasks, by a limit or a price for each."""
 
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ TOGETHER = 3
 class Moved(NamedTuple):
     """Hold which tasks are not at their `home[n]`: `tasks[: number[0]]`, where task t is at `at[t]`, else -1.
 
+    A task whose home is -1 has none, and is never among them.
     `made[k, 3]` are moves to be taken back, each as task, partner or -1, and the node that the task came from.
     """
 
@@ -32,20 +33,33 @@ class Moved(NamedTuple):
 
 
 class LimitedSchedule(NamedTuple):
-    """Hold what one call does: `moves` at each of `temperatures[h]`, with at most `most` tasks not at home."""
+    """Hold what one call does: `moves` at each of `temperatures[h]`, with at most `most` tasks not at home.
+
+    Each of these costs `price` beside what the mapping does.
+    """
 
     temperatures: FloatArray
     moves: int
     most: int
+    price: float
     seed: int
 
 
 def find_moves(home: IntArray, place: IntArray) -> Moved:
     """Return which tasks of a mapping `place[n]` are not at home."""
     tasks, at = np.zeros(len(home), np.int64), np.full(len(home), -1, np.int64)
-    moved = np.flatnonzero(home != place)
+    moved = np.flatnonzero((home != place) & (home >= 0))
     tasks[: len(moved)], at[moved] = moved, np.arange(len(moved))
     return Moved(home, tasks, at, np.array([len(moved)]), np.zeros((TOGETHER, 3), np.int64))
+
+
+@inner_kernel
+def count_moved(moved: Moved, place: IntArray) -> int:
+    """Return how many tasks of a mapping `place[n]` are not at home."""
+    count = 0
+    for t in range(len(place)):
+        count += int(moved.home[t] >= 0 and place[t] != moved.home[t])
+    return count
 
 
 @inner_kernel
@@ -61,6 +75,8 @@ def count_change(moved: Moved, t: int, u: int, p: int, q: int) -> int:
 def note_move(moved: Moved, state: State, t: int) -> None:
     """Set down whether task t is at home, where it is now."""
     k, count = moved.at[t], moved.number[0]
+    if moved.home[t] < 0:
+        return
     if state.place[t] != moved.home[t] and k < 0:
         moved.tasks[count] = t
         moved.at[t] = count
@@ -94,14 +110,17 @@ def price_legal(inst: Instance, state: State, fixed: IntArray, t: int, u: int, q
 
 
 @inner_kernel
-def try_within(inst: Instance, state: State, fixed: IntArray, moved: Moved, most: int, temperature: float) -> float:
-    """Draw a move of a task and make it by Metropolis' rule; return the cost change made.
+def try_within(
+    inst: Instance, state: State, fixed: IntArray, moved: Moved, schedule: LimitedSchedule, temperature: float
+) -> float:
+    """Draw a move of a task and make it by Metropolis' rule; return the change of cost and prices made.
 
     Where it would move too many tasks, others that have moved go home with it.
     """
+    most, before = schedule.most, moved.number[0]
     t = inst.movable[np.random.randint(len(inst.movable))]
-    p = state.place[t]
-    q = moved.home[t] if p != moved.home[t] and np.random.random() < HOME else propose(inst, state, t)
+    p, home = state.place[t], moved.home[t]
+    q = home if home >= 0 and p != home and np.random.random() < HOME else propose(inst, state, t)
     if q == p:
         return 0.0
     u = partner_at(inst, state, t, q)
@@ -121,10 +140,10 @@ def try_within(inst: Instance, state: State, fixed: IntArray, moved: Moved, most
             moved.made[made, 0], moved.made[made, 1], moved.made[made, 2] = v, w, r
             made += 1
     if moved.number[0] + more <= most and change < np.inf:
-        change += price_legal(inst, state, fixed, t, u, q)
+        change += price_legal(inst, state, fixed, t, u, q) + schedule.price * (moved.number[0] + more - before)
         if change <= 0.0 or (change < np.inf and np.random.random() < np.exp(-change / temperature)):
             move_and_note(inst, state, moved, t, u, q)
-            return change
+            return float(change)
     # Taken back in reverse order.
     for k in range(made - 1, -1, -1):
         move_and_note(inst, state, moved, moved.made[k, 0], moved.made[k, 1], moved.made[k, 2])
@@ -135,7 +154,7 @@ def try_within(inst: Instance, state: State, fixed: IntArray, moved: Moved, most
 def anneal_within(
     inst: Instance, state: State, fixed: IntArray, moved: Moved, best: IntArray, schedule: LimitedSchedule
 ) -> None:
-    """Anneal within the limit, and leave the cheapest mapping seen in `best`; O(degree) a proposal.
+    """Anneal within the limit, and leave the mapping of least cost and prices in `best`; O(degree) a proposal.
 
     Simulated annealing, S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi 1983, doi:10.1126/science.220.4598.671, on the
     mappings at a Hamming distance of at most `most` from home.
@@ -145,12 +164,12 @@ def anneal_within(
     :param best: a mapping [n] within the limit, replaced by cheaper ones
     """
     np.random.seed(schedule.seed)
-    lowest = total(inst, best)
+    lowest = total(inst, best) + schedule.price * count_moved(moved, best)
     tolerance = smallest_gain(inst, lowest)
     for temperature in schedule.temperatures:
-        current = total(inst, state.place)
+        current = total(inst, state.place) + schedule.price * moved.number[0]
         for _ in range(schedule.moves):
-            change = try_within(inst, state, fixed, moved, schedule.most, temperature)
+            change = try_within(inst, state, fixed, moved, schedule, temperature)
             current += change
             if change < 0.0 and current < lowest - tolerance:
                 lowest = current

@@ -22,35 +22,47 @@ PARAMS = AnnealParams(most_moves=8_000)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LimitedMoves:
-    """Anneal with at most `most` tasks at other nodes than their `home[n]`, every other restart from there."""
+    """Anneal with at most `most` tasks at other nodes than their `home[n]`, every other restart from `origin[n]`.
+
+    That is a mapping within the limit, home without one. A task whose home is -1 may go anywhere; each other that is
+    not at home costs `price`.
+    """
 
     home: IntArray
     most: int
+    origin: IntArray | None = None
+    price: float = 0.0
     params: AnnealParams = PARAMS
     usage: ClassVar[Usage] = Usage(parts=2)
 
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
-        """Return the cheapest mapping found from `start[n]`, which keeps to the limit itself.
+        """Return the mapping of least cost and prices found from `start[n]`, which keeps to the limit itself.
 
         O(effort n degree) time, as `tiger.solvers.annealing.local.Annealing` takes, and that of the descents.
         """
         inst = instance_of(problem)
-        best, cost = start.copy(), cost_changes.total(inst, start)
-        if not inst.movable.size or not self.most:
+        best, cost = start.copy(), self._value(inst, start)
+        origin = self.home if self.origin is None else self.origin
+        if not inst.movable.size or not (self.most or (self.home < 0).any()):
             return Assignment(places=best)
         least = max(self.params.moves_at(inst.movable.size, inst.hosts.size), FEWEST)
         moves_each = math.ceil(min(math.sqrt(effort) * least, self.params.longest))
-        scale = find_scales(problem, inst, self.home, derive(seed))
+        scale = find_scales(problem, inst, origin, derive(seed))
         temperatures = self.params.schedule(scale, shuffle=False)
         for number in range(math.ceil(effort * self.params.restarts * least / moves_each)):
             if stop():
                 break
-            first = best if number % 2 else self.home
+            first = best if number % 2 else origin
             found = self._anneal_once(problem, inst, first, (temperatures, moves_each, derive(seed, number)), stop)
-            found_cost = cost_changes.total(inst, found)
+            found_cost = self._value(inst, found)
             if found_cost < cost - cost_changes.smallest_gain(inst, cost):
                 best, cost = found, found_cost
         return Assignment(places=best)
+
+    def _value(self, inst: Instance, places: IntArray) -> float:
+        """Return what a mapping costs with the prices of what is not at home."""
+        moved = int(((self.home >= 0) & (places != self.home)).sum())
+        return float(cost_changes.total(inst, places)) + self.price * moved
 
     def _anneal_once(
         self, problem: Problem, inst: Instance, start: IntArray, plan: tuple[FloatArray, int, int], stop: Stop
@@ -64,7 +76,9 @@ class LimitedMoves:
         for number, part in enumerate(parts):
             if stop():
                 break
-            schedule = limited_kernels.LimitedSchedule(part, -(-moves_each // repeats), self.most, derive(seed, number))
+            schedule = limited_kernels.LimitedSchedule(
+                part, -(-moves_each // repeats), self.most, self.price, derive(seed, number)
+            )
             limited_kernels.anneal_within(inst, state, fixed, moved, lowest, schedule)
         free = inst.movable[lowest[inst.movable] != self.home[inst.movable]]
         return descend_from(problem, restrict(inst, free, inst.hosts), lowest, stop) if free.size else lowest

@@ -120,10 +120,8 @@ class MemoryJobs:
 
     def _submit(self, work: JobOrder) -> Job:
         """Keep a job."""
-        if work.key is not None and (before := self._keys.get((work.owner, work.key))):
-            if (before[0].kind, before[0].body) != (work.kind, work.body):
-                raise KeyReusedError
-            return self._jobs[before[1]]
+        if (before := self._find(work)) is not None:
+            return before
         if (going_on := sum(not job.ended for job in self._jobs.values())) >= self.most:
             raise QueueFullError("jobs", going_on, self.most)
         job = Job(id=uuid.uuid4().hex, owner=work.owner, kind=work.kind, status="queued", created_s=time.time())
@@ -134,9 +132,16 @@ class MemoryJobs:
         self._queue.put_nowait((work.rank, next(self._number), job.id, work))
         return job
 
-    async def is_known(self, work: JobOrder) -> bool:
-        """Return whether a key is in use."""
-        return (work.owner, work.key) in self._keys
+    async def find(self, work: JobOrder) -> Job | None:
+        """Return the job of the key of an order; raise KeyReusedError."""
+        return self._find(work)
+
+    def _find(self, work: JobOrder) -> Job | None:
+        """Return the job of the key of an order."""
+        before = None if work.key is None else self._keys.get((work.owner, work.key))
+        if before is not None and before[0].signature != work.signature:
+            raise KeyReusedError
+        return None if before is None else self._jobs[before[1]]
 
     async def get(self, job_id: str, owner: str) -> Job | None:
         """Return a job."""

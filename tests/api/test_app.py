@@ -284,7 +284,7 @@ def test_the_document_shows_requests_and_refusals(document: dict[str, Any]) -> N
     errors = {"400", "401", "405", "408", "409", "413", "415", "421", "422", "429", "500", "503"}
     assert set(post["responses"]) == {"200", "202", *errors}
     assert {parameter["name"] for parameter in post["parameters"]} == {
-        *("Prefer", "Idempotency-Key", "Webhook-URL", "priority", "tag"),
+        *("Prefer", "Idempotency-Key", "Webhook-URL", "priority", "tag", "validate"),
     }
     assert "example" in post["responses"]["202"]["content"]["application/json"]
     assert all("application/problem+json" in post["responses"][status]["content"] for status in errors)

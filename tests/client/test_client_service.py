@@ -127,6 +127,20 @@ def test_a_job_is_unknown_to_others(client: Client, url: str, endless: RemoteJob
     endless.cancel()
 
 
+def test_a_job_is_a_start_and_is_planned_anew(client: Client) -> None:
+    """Its mapping is kept, but for the task of a node that is lost, whose field is named where there is none."""
+    job = client.submit(assignment("halo:4x4", "torus:4x5", seed=1))
+    report = job.wait()
+    again = client.assign("halo:4x4", "torus:4x5", start=job, max_moves=0)
+    assert again.mapping == report.mapping
+    anew = job.replan(lost_nodes=[report.mapping["3"]]).wait()
+    assert isinstance(anew, Report)
+    assert [(move.task, move.why) for move in anew.moves] == [("3", "lost")]
+    with pytest.raises(InputError) as caught:
+        job.replan(lost_nodes=["none"])
+    assert caught.value.field == "lost_nodes/0"
+
+
 def test_a_rebalancer_decides_as_a_local_one(client: Client) -> None:
     """Here and there, also once it is found again by its id; then it is forgotten."""
     model, options = EXAMPLES / "models" / "gpt2-medium.json", tiger.RebalanceOptions(microbatches=16)

@@ -156,7 +156,7 @@ def test_options_that_do_not_go_together_are_refused(options: dict[str, object],
 
 def test_a_start_of_another_type_is_named() -> None:
     """A list of nodes is none."""
-    with pytest.raises(TypeError, match="start: expected a mapping, a report or a file, got list"):
+    with pytest.raises(TypeError, match="start: expected a mapping, a report, a job or a file, got list"):
         tiger.assign("halo:2x2", "grid:2x2", start=["0,0"])  # type: ignore[arg-type]  # a list is none
 
 

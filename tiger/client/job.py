@@ -4,14 +4,18 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 from urllib.parse import quote
+from uuid import uuid4
 
 import httpx
 
 from tiger.client.connection import Call, Connection
 from tiger.client.errors import Document, JobCancelledError, ServiceError, error_of
 from tiger.run.progress import Progress
+
+if TYPE_CHECKING:
+    from tiger.client.reports import AnyReport
 
 Result = TypeVar("Result")
 Watch = Callable[[Progress], None]
@@ -133,6 +137,21 @@ class RemoteJob(Generic[Result]):
     def emit_bytes(self, name: str) -> bytes:
         """Return the bytes of what `emit` writes, also of what is no text; raise as it does."""
         return self._connection.send(self._get(f"emit/{quote(name, safe='')}")).content
+
+    def replan(self, **change: object) -> "RemoteJob[AnyReport]":
+        """Have its tasks mapped anew after a change, with few moves, by a job of its own, and return that job.
+
+        A change is what `POST /jobs/{id}/replan` takes: `lost_nodes`, `added_nodes`, `topology` as a SPEC or a
+        document, `lost_tasks`, `added_tasks` as {"nodes": [..], "edges": [..]}, `traffic` as edges with other weights,
+        `max_moves`, `move_cost`, `effort`, `seed` and `time_limit_s`. Raises InputError for a field at fault, also of
+        `job` for one that mapped no tasks, and ServiceError, with 409 for one that goes on.
+        """
+        from tiger.client.reports import read_report
+        from tiger.client.requests import body_of
+
+        headers = {"Prefer": "respond-async", "Idempotency-Key": uuid4().hex}
+        call = Call(method="POST", path=f"jobs/{self.id}/replan", headers=headers, body=body_of(change))
+        return RemoteJob(self._connection, self._connection.document(call)[1], read_report)
 
     def cancel(self) -> None:
         """Cancel it where it has not ended; raise ServiceError."""

@@ -40,13 +40,23 @@ def sum_matrix(row: IntArray, column: IntArray, size: int, rows: int) -> sp.csr_
 
 
 def solve(
-    rows: list[LinearConstraint], high: IntArray, until_s: float, nodes: int = NODES
+    rows: list[LinearConstraint],
+    high: IntArray,
+    until_s: float,
+    nodes: int = NODES,
+    price: FloatArray | None = None,
 ) -> tuple[FloatArray | None, bool]:
-    """Return whole numbers from 0 to `high` that meet the rows, or None and whether there are none."""
+    """Return whole numbers from 0 to `high` that meet the rows, or None and whether there are none.
+
+    With prices of one of each they cost the least; None then also where time is up before that is proved.
+    """
     left = until_s - time.monotonic()
     if left <= 0:
         return None, False
     whole, bounds = np.ones(len(high)), Bounds(0, high)
     options = {"time_limit": left, "node_limit": nodes}
-    found = milp(np.zeros(len(high)), integrality=whole, bounds=bounds, constraints=rows, options=options)
+    aim = np.zeros(len(high)) if price is None else price
+    found = milp(aim, integrality=whole, bounds=bounds, constraints=rows, options=options)
+    if price is not None and found.status != 0:
+        return None, found.status == 2
     return found.x, found.status == 2

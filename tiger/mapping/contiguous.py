@@ -23,21 +23,22 @@ from tiger.run.mapping import MappingIncumbent
 FIELD = "contiguous_hosts"
 
 
-def need_contiguity(problem: Problem, options: MappingOptions, emit: str | None, start: object) -> bool:
+def need_contiguity(problem: Problem, options: MappingOptions, emit: str | None, before: object) -> bool:
     """Return whether the rule holds: as asked, else where a launcher needs it and nothing stands against it.
 
-    A mapping to start from, None without one, stands against it.
+    A mapping to start from or in use before, None without one, stands against it.
     """
     if options.contiguous_hosts is not None:
         return options.contiguous_hosts
-    if emit is None or not find_launcher(emit).contiguous or start is not None:
+    if emit is None or not find_launcher(emit).contiguous or before is not None:
         return False
     return _find_obstacle(problem, options) is None
 
 
 def check_contiguity(problem: Problem, request: Request) -> None:
     """Raise InputError where the rule is asked for beside what it does not go with."""
-    obstacle = "a mapping as `start`" if request.home is not None else _find_obstacle(problem, request)
+    given = "start" if request.home is not None else "previous" if request.homes is not None else None
+    obstacle = _find_obstacle(problem, request) if given is None else f"a mapping as `{given}`"
     if request.contiguous_hosts and obstacle is not None:
         raise InputError(FIELD, f"expected it without {obstacle}, got both")
 

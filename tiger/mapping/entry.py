@@ -53,7 +53,7 @@ def assign(call: AssignCall) -> Report:
     solution is a report that is not feasible.
     """
     posed = pose_problem(call)
-    together = need_contiguity(posed.problem, call, call.emit, call.start)
+    together = need_contiguity(posed.problem, call, call.emit, call.before)
     asked = replace(call, nodes=posed.nodes, contiguous_hosts=together)
     return solve_problem(posed.problem, asked, call.progress).emitting(call.emit)
 
@@ -63,7 +63,7 @@ def pose_problem(arguments: AssignArguments) -> SharedProblem:
 
     Raises InputError for what no launcher takes.
     """
-    posed = _share_problem(arguments, HostChoice(arguments.nodes, arguments.start))
+    posed = _share_problem(arguments, HostChoice(arguments.nodes, arguments.before))
     check_emission(arguments.emit, posed)
     return posed
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from tiger.mapping.summary import describe_contiguity
+from tiger.mapping.summary import describe_contiguity, describe_moves
 from tiger.model.units import number_text as number
 from tiger.run.explanation import (
     SEARCH_LONGER,
@@ -93,7 +93,10 @@ def _say_quality(report: Report) -> Iterator[str]:
         yield "The mapping given comes to the same: no better one was found."
     elif made is not None:
         yield f"The {made.order} order comes to the same, so this order is as good as a simple one here."
-    if report.moved is not None:
+    if report.moves:
+        placed = f"{len(report.moves):,} of {count(len(report.mapping), 'task')}"
+        yield f"Since the change {placed} have another node: {describe_moves(report)}."
+    elif report.moved is not None:
         limit = "" if report.max_moves is None else f"; at most {report.max_moves:,} may"
         yield f"Of {count(len(report.mapping), 'task')} {report.moved:,} moved from the mapping given{limit}."
     if report.free_cost is not None:

@@ -8,6 +8,7 @@ cheapest mapping found. The report recomputes every cost from the mapping.
 """
 
 import time
+from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from tiger.mapping.contiguous import check_contiguity, list_contiguous, search_c
 from tiger.mapping.exchange.sample_folder import SampleFolder
 from tiger.mapping.options import SolveArguments, SolveCall
 from tiger.mapping.part_search import PartSearch
+from tiger.mapping.previous import Anew, homes_of, improve_kept, list_moves, place_anew, price_moves
 from tiger.mapping.remarks import remark, warn_of_time
 from tiger.mapping.request import Request
 from tiger.mapping.rounds import search_cost, search_objective
@@ -77,26 +79,35 @@ def solve_problem(
     `answers` are those of the sampler to what the same use has asked before.
     """
     with open_executor(arguments.executor) as pool:
-        request = narrow(
-            Request,
-            arguments,
-            objective=resolve_objective(arguments.objective, problem),
-            executor=pool,
-            ising=IsingParams() if arguments.ising is None else arguments.ising,
-            answers=Answers.of(arguments.solver) if answers is None else answers,
-            folder=None,
-            home=home_of(problem, arguments),
-        )
-        request.check_sampling()
-        check_contiguity(problem, request)
+        request = check_request(problem, arguments, pool, answers)
         if request.ising.samples is not None and not request.ising.dry_run:
             request = replace(request, folder=SampleFolder.make(Path(request.ising.samples), problem))
         return _answer(problem, request, progress or ignore)
 
 
+def check_request(
+    problem: Problem, arguments: SolveArguments, pool: Executor | None = None, answers: Answers | None = None
+) -> Request:
+    """Return what is asked of a solve; raise InputError or TypeError as that does before it begins."""
+    request = narrow(
+        Request,
+        arguments,
+        objective=resolve_objective(arguments.objective, problem),
+        executor=pool,
+        ising=IsingParams() if arguments.ising is None else arguments.ising,
+        answers=Answers.of(arguments.solver) if answers is None else answers,
+        folder=None,
+        home=home_of(problem, arguments),
+        homes=homes_of(problem, arguments),
+    )
+    request.check_sampling()
+    check_contiguity(problem, request)
+    check_routing(problem, request.routing)
+    return request
+
+
 def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
     """Answer a request: baseline, bound, rounds of search, another objective where one is asked for, report."""
-    check_routing(problem, request.routing)
     begun, loading_s = time.perf_counter(), 0.0
     if request.nodes is not None:
         taken, loading_s = _choose_nodes(problem, request.nodes, request)
@@ -110,6 +121,10 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
     if request.home is not None:
         # It is there also where the search for any mapping gave up.
         start = request.home
+    anew = None
+    if request.homes is not None:
+        found = place_anew(problem, request.homes, request.deadline(loading_s).left_s)
+        anew, start = (found, found.places) if isinstance(found, Anew) else (None, found)
     if isinstance(start, tuple):
         return Report.unmet(problem, start, _origin(request, time.perf_counter() - begun))
     incumbent = _begin(problem, request, start, watch)
@@ -120,8 +135,10 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
     _offer_orders(incumbent, request, orders)
     incumbent.record("baseline", time.perf_counter() - chosen, {})
     raise_first_bound(incumbent, start)
+    if anew is not None:
+        _place_moved(incumbent, request, anew)
     if not incumbent.ended:
-        search_cost(incumbent, request)
+        search_cost(incumbent, request, anew)
     warn_of_time(incumbent, request)
     by_objective = incumbent if objective is None else _search_other(incumbent, request, objective, orders, start)
     if request.contiguous_hosts:
@@ -144,7 +161,9 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
         baseline_cost=simple.block,
         baselines=simple,
         max_moves=request.max_moves,
-        moved=None if request.home is None else int((by_objective.places != request.home).sum()),
+        moved=_count_moved(request, by_objective.places),
+        moves=() if anew is None else list_moves(problem, anew, by_objective.places),
+        move_cost=request.move_cost,
         threshold=request.threshold,
         free_cost=min(incumbent.cost, by_objective.cost) if request.contiguous_hosts else None,
         objective=None if objective is None else report_objective(request.objective, objective, by_objective, orders),
@@ -158,13 +177,32 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
 
 def _begin(problem: Problem, request: Request, start: IntArray, watch: Watch) -> MappingIncumbent:
     """Return the incumbent of a search for a low cost that begins with a mapping `start[n]`."""
+    homes, price = request.homes, request.move_cost
     return MappingIncumbent(
         problem=problem,
         solution=start,
         stop=request.cost_deadline,
         watch=watch,
+        measure=price_moves(problem, homes, price) if homes is not None and price else None,
         bounded=bounds_by_pairs(request.objective),
     )
+
+
+def _count_moved(request: Request, places: IntArray) -> int | None:
+    """Return how many tasks are at other nodes than in the mapping given, None without one."""
+    if request.homes is not None:
+        return request.homes.count_left(places)
+    return None if request.home is None else int((places != request.home).sum())
+
+
+def _place_moved(incumbent: MappingIncumbent, request: Request, anew: Anew) -> None:
+    """Offer cheap places for the tasks that have to move, with all others where they are in a mapping."""
+    search, begun = PartSearch(request), time.perf_counter()
+    incumbent.offer(improve_kept(incumbent.problem, anew, search))
+    incumbent.put_off(search.loading_s)
+    if not anew.fewest:
+        incumbent.warnings["fewer tasks may have to move than did: that was not decided"] = None
+    incumbent.record("moved", time.perf_counter() - begun - search.loading_s, {"moves": anew.moves})
 
 
 def _search_other(
@@ -195,9 +233,9 @@ def _origin(request: Request, seconds: float) -> Origin:
 def _offer_orders(incumbent: MappingIncumbent, request: Request, orders: Orders) -> None:
     """Offer the orders of launchers, so that none is better than what comes out, unless one mapping is asked for.
 
-    That is the case of the solver `identity`, and where only few tasks may leave the mapping that they are in.
+    That is the case of the solver `identity`, and where few tasks may leave the mapping that they are in.
     """
-    if request.solver != "identity" and request.max_moves is None:
+    if request.solver != "identity" and request.max_moves is None and request.homes is None:
         for order in (orders.block, orders.cyclic):
             if order is not None:
                 incumbent.offer(order)

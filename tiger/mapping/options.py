@@ -16,6 +16,7 @@ from tiger.launchers.formats import EmitOptions
 from tiger.model.arguments import LABELS, parse_insides, parse_pairs, parse_pins
 from tiger.model.options import about
 from tiger.model.sharing import SharingOptions
+from tiger.model.solved_job import SolvedJob
 from tiger.model.spelling import Spelling, spelled
 from tiger.objectives.names import ObjectiveName, RoutingName
 from tiger.qubo.params import IsingParams
@@ -64,11 +65,16 @@ class Pins(Protocol):
         ...
 
 
-Start = Union[Pins, "Report", Path, str]
+Start = Union[Pins, "Report", SolvedJob, Path, str]
 Allocation = Union[Mapping[object, int], Iterable[object], "FileText", Path, str]
 # The option `start` of all that improves a mapping.
 START = spelled(
     "The mapping to improve, never to end above: a report, a JSON object {task: node} or a CSV file task,node.",
+    panel="Search",
+    metavar="FILE",
+)
+PREVIOUS = spelled(
+    "The mapping in use before tasks or hardware changed, in the forms of --start: tasks stay where they can.",
     panel="Search",
     metavar="FILE",
 )
@@ -112,9 +118,28 @@ class MappingOptions:
     max_moves: int | None = field(
         default=None,
         metadata=about(
-            "Most tasks that go to another node than in `start`.",
-            Spelling("Move at most so many tasks away from the mapping of --start.", panel="Search", metavar="N"),
+            "Most tasks that go to another node than in `start`, or of `previous` beyond those that have to.",
+            Spelling(
+                "Move at most so many tasks away from the mapping of --start, or of --previous beyond those that have "
+                "to.",
+                panel="Search",
+                metavar="N",
+            ),
             ge=0,
+        ),
+    )
+    move_cost: float | None = field(
+        default=None,
+        metadata=about(
+            "What to move a task costs that might stay where `previous` has it, in the unit of the cost; without it "
+            "and `max_moves` as few move as can be.",
+            Spelling(
+                "What to move a task costs that might stay where --previous has it, in the unit of the cost.",
+                panel="Search",
+                metavar="X",
+            ),
+            ge=0,
+            allow_inf_nan=False,
         ),
     )
     contiguous_hosts: bool | None = field(
@@ -157,8 +182,14 @@ class SolveArguments(MappingOptions):
 
     solver: "str | Sampler" = field(default="auto", metadata={"spelling": SOLVER})
     start: Start | None = field(default=None, metadata=START)
+    previous: Start | None = field(default=None, metadata=PREVIOUS)
     executor: Executor | str | None = None
     ising: IsingParams | None = None
+
+    @property
+    def before(self) -> Start | None:
+        """Return the mapping to improve, or that in use before a change, None without either."""
+        return self.previous if self.start is None else self.start
 
 
 @dataclass(frozen=True, eq=False)

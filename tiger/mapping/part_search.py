@@ -36,7 +36,16 @@ class PartSearch:
             folder = None
         search_cost(
             incumbent,
-            replace(self.request, objective="cost", home=None, max_moves=None, ising=ising, folder=folder),
+            replace(
+                self.request,
+                objective="cost",
+                home=None,
+                homes=None,
+                max_moves=None,
+                move_cost=None,
+                ising=ising,
+                folder=folder,
+            ),
         )
         self.loading_s += incumbent.loading_s
         return incumbent.places

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from tiger.mapping.previous import Anew
 from tiger.mapping.request import Request
 from tiger.mapping.sampler_policy import ising_of, limit
 from tiger.model.problem import Problem
@@ -49,10 +50,12 @@ class Portfolio:
         return later[0][0] if alone and later[0][1] else None
 
 
-def portfolio_of(request: Request, problem: Problem) -> Portfolio:
-    """Return what the solver of a request consists of for a problem."""
+def portfolio_of(request: Request, problem: Problem, anew: Anew | None = None) -> Portfolio:
+    """Return what the solver of a request consists of for a problem, near a mapping with few moves if there is one."""
     if request.home is not None and request.max_moves is not None:
         return Portfolio(searches=(("moves", registry.search_near(request.home, request.max_moves)),))
+    if anew is not None:
+        return _near(request, anew)
     by_nets = request.objective == "multicast" and request.solver in ("auto", "search")
     if by_nets and registry.maps_nets(problem):
         return Portfolio()
@@ -67,6 +70,16 @@ def portfolio_of(request: Request, problem: Problem) -> Portfolio:
         return Portfolio(searches=((request.solver, registry.search(request.solver)),))
     ising = _ising(request, request.answers.connect(partial(_sampler, request)), problem, request.ising)
     return Portfolio(whole=ising, windows=ising)
+
+
+def _near(request: Request, anew: Anew) -> Portfolio:
+    """Return the search near a mapping with few moves, none where no task may move that can stay."""
+    price, most = request.move_cost, anew.moves + (request.max_moves or 0)
+    if price is not None and request.max_moves is None:
+        most = len(anew.places)
+    if not most:
+        return Portfolio()
+    return Portfolio(searches=(("moves", registry.search_near(anew.homes.home, most, anew.places, price or 0.0)),))
 
 
 def _sampler(request: Request) -> "Sampler":

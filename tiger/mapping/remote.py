@@ -14,8 +14,9 @@ from tiger.mapping.entry import pose_problem
 from tiger.mapping.graph_documents import task_document, topology_document
 from tiger.mapping.hardware import list_allocation, list_shares, read_network
 from tiger.mapping.options import AssignArguments, HardwareArguments, MappingOptions
+from tiger.mapping.previous import FIELD as PREVIOUS
 from tiger.mapping.request import Request
-from tiger.mapping.start import home_of
+from tiger.mapping.start import home_of, name_start
 from tiger.model.options import narrow
 from tiger.model.problem import Problem
 from tiger.model.sharing import SharingOptions
@@ -43,7 +44,7 @@ def state_assignment(arguments: AssignArguments) -> RemoteCall[Report]:
     posed = pose_problem(arguments)
     problem = posed.problem
     # The launcher, which may need it, is of no concern to a service.
-    together = need_contiguity(problem, arguments, arguments.emit, arguments.start)
+    together = need_contiguity(problem, arguments, arguments.emit, arguments.before)
     options = asdict(narrow(MappingOptions, arguments, contiguous_hosts=together or None))
     remarks = problem.tasks.remarks + problem.topology.remarks
     document = {
@@ -54,6 +55,7 @@ def state_assignment(arguments: AssignArguments) -> RemoteCall[Report]:
         "forbidden": sorted(map(list, problem.forbidden)),
         "solver": solver_name(arguments.solver),
         "start": _state_start(arguments, problem),
+        "previous": None if arguments.previous is None else name_start(arguments.previous, PREVIOUS),
         **options,
         "ising": _ising_options(params),
     }
@@ -113,12 +115,12 @@ def _state_hardware(arguments: HardwareArguments, whole: Topology) -> dict[str, 
         "levels": arguments.levels,
         "labels": arguments.labels,
         **asdict(narrow(UnitOptions, arguments)),
-        "allocation": _state_allocation(allocated),
+        "allocation": state_allocation(allocated),
         "running": shares or None,
     }
 
 
-def _state_allocation(hosts: HostSlots | None) -> list[object] | None:
+def state_allocation(hosts: HostSlots | None) -> list[object] | None:
     """Return the nodes of an allocation if there is one, with their slots where it has some."""
     if hosts is None:
         return None

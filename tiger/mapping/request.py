@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tiger.errors import InputError
 from tiger.mapping.exchange.sample_folder import SampleFolder
 from tiger.mapping.options import MappingOptions
+from tiger.mapping.previous import Homes
 from tiger.model.arrays import IntArray
 from tiger.model.checking import check_values
 from tiger.model.wording import describe
@@ -26,7 +27,8 @@ class Request(MappingOptions):
 
     `seed` is in [0, 2**63), `effort` in [1, 2**63) or None, `islands` in [1, 256], `time_limit_s` in (0, 1e9] or None.
     `answers` are those of the sampler so far, and `folder` keeps its samples. `home[n]` is the mapping to start
-    from, if any, and at most `max_moves` tasks leave it. `deadline_s` is when time is up by the monotonic clock,
+    from, if any, and at most `max_moves` tasks leave it; `homes` are those of a mapping in use before a change.
+    `deadline_s` is when time is up by the monotonic clock,
     counted from construction. Raises InputError for a bad value and TypeError for a bad type.
     """
 
@@ -36,6 +38,7 @@ class Request(MappingOptions):
     answers: Answers = field(default_factory=Answers)
     folder: SampleFolder | None = None
     home: IntArray | None = None
+    homes: Homes | None = None
     deadline_s: float | None = field(init=False)
 
     def __post_init__(self) -> None:
@@ -45,21 +48,24 @@ class Request(MappingOptions):
         if self.islands > 1 and self.solver not in registry.SEEDED:
             known = ", ".join(registry.SEEDED)
             raise InputError("islands", f"expected 1, as only the solvers {known} have more, got {self.islands}")
-        if self.max_moves is not None:
-            self._check_moves()
+        for name in ("max_moves", "move_cost"):
+            if getattr(self, name) is not None:
+                self._check_moves(name)
+        if self.homes is not None:
+            self._check_moves("previous")
         if not isinstance(self.ising, IsingParams):
             raise TypeError(f"ising: expected IsingParams, got {type(self.ising).__name__}")
         limit = self.time_limit_s
         object.__setattr__(self, "deadline_s", None if limit is None else time.monotonic() + limit)
 
-    def _check_moves(self) -> None:
-        """Raise InputError where no search keeps to a number of moves."""
+    def _check_moves(self, field: str) -> None:
+        """Raise InputError of a field where no search counts moves."""
         if self.solver not in ("auto", "search"):
-            raise InputError("max_moves", f"expected the solver auto or search beside it, got {describe(self.solver)}")
+            raise InputError(field, f"expected the solver auto or search beside it, got {describe(self.solver)}")
         if self.objective == "multicast":
-            raise InputError("max_moves", "expected tasks without hyperedges beside it, got multicasts")
+            raise InputError(field, "expected tasks without hyperedges beside it, got multicasts")
         if self.objective != "cost":
-            raise InputError("max_moves", f"expected the objective cost beside it, got {self.objective!r}")
+            raise InputError(field, f"expected the objective cost beside it, got {self.objective!r}")
 
     def check_sampling(self) -> None:
         """Raise InputError for what is asked of a sampler where the solver is none: it would be of no consequence."""

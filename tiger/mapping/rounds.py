@@ -10,6 +10,7 @@ from itertools import count
 
 from tiger.mapping.bounding import raise_bound_before, raise_spread_bound
 from tiger.mapping.portfolio import Portfolio, portfolio_of
+from tiger.mapping.previous import Anew
 from tiger.mapping.request import Request
 from tiger.model.arrays import IntArray
 from tiger.model.objective_arrays import NetArrays, ObjectiveArrays, RingHops
@@ -54,10 +55,13 @@ def rounds(request: Request, fit: Callable[[], float] = _fit_all) -> Iterator[Ro
         spent += amount
 
 
-def search_cost(incumbent: MappingIncumbent, request: Request) -> None:
-    """Look for a low cost, round by round, until the effort is spent or the time, or nothing better exists."""
+def search_cost(incumbent: MappingIncumbent, request: Request, anew: Anew | None = None) -> None:
+    """Look for a low cost, round by round, until the effort is spent or the time, or nothing better exists.
+
+    After a change that is near a mapping with few moves.
+    """
     with incumbent.loading():
-        portfolio = portfolio_of(request, incumbent.problem)
+        portfolio = portfolio_of(request, incumbent.problem, anew)
     reached = 0
     for this_round in rounds(request, partial(_fit_effort, incumbent, portfolio, request)):
         before = len(incumbent.stages)

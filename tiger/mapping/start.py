@@ -10,6 +10,7 @@ from tiger.formats.mappings import read_mapping
 from tiger.mapping.options import SolveArguments, Start
 from tiger.model.arrays import IntArray, freeze
 from tiger.model.problem import Problem
+from tiger.model.solved_job import open_job
 from tiger.model.values import read_name
 from tiger.model.wording import describe
 from tiger.objectives.cost import violations
@@ -23,25 +24,28 @@ def home_of(problem: Problem, arguments: SolveArguments) -> IntArray | None:
     Raises InputError of `start`, and of `max_moves` without one.
     """
     if arguments.start is None:
-        if arguments.max_moves is not None:
-            raise InputError("max_moves", "expected a mapping as `start` beside it, got none")
+        if arguments.max_moves is not None and arguments.previous is None:
+            raise InputError("max_moves", "expected a mapping as `start` or `previous` beside it, got none")
         return None
+    if arguments.previous is not None:
+        raise InputError(FIELD, "expected no mapping as `previous` beside it, got both")
     if arguments.nodes is not None:
         raise InputError(FIELD, f"expected no number of nodes beside it, got {arguments.nodes}")
     return place_start(problem, arguments.start)
 
 
-def name_start(source: Start) -> dict[str, str]:
-    """Return {task: node} by name of a report, a file of a mapping, or a mapping itself.
+def name_start(source: Start, field: str = FIELD) -> dict[str, str]:
+    """Return {task: node} by name of a report, a job with one, a file of a mapping, or a mapping itself.
 
-    Raises InputError of `start`, and TypeError for anything else.
+    Raises InputError of a field, also for a job without a feasible report, and TypeError for anything else.
     """
     if isinstance(source, str | Path):
-        return read_mapping(Path(source), FIELD)
-    found = getattr(source, "mapping", source)
+        return read_mapping(Path(source), field)
+    answer = open_job(source, field, "mapping")
+    found = getattr(answer, "mapping", answer)
     if not isinstance(found, Mapping):
-        raise TypeError(f"{FIELD}: expected a mapping, a report or a file, got {type(source).__name__}")
-    return {read_name(FIELD, task): read_name(f"{FIELD}/{task}", node) for task, node in found.items()}
+        raise TypeError(f"{field}: expected a mapping, a report, a job or a file, got {type(source).__name__}")
+    return {read_name(field, task): read_name(f"{field}/{task}", node) for task, node in found.items()}
 
 
 def place_start(problem: Problem, source: Start) -> IntArray:

@@ -1,6 +1,7 @@
 """What the command line says of a mapping."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ from tiger.run.summary import (
 from tiger.run.terminal import escape
 
 if TYPE_CHECKING:
+    from tiger.run.moves import MoveReason
     from tiger.run.report import Objective, Report
     from tiger.run.samples import SamplingReport
 
@@ -65,6 +67,7 @@ def _facts(report: "Report") -> str:
         "  of communication": number(report.communication_cost),
         **({} if report.free_cost is None else {"  hosts not contiguous": number(report.free_cost)}),
         **_start(report, report.baselines.start),
+        **({"tasks moved": describe_moves(report)} if report.moves else {}),
         "block order": number(report.baselines.block),
         "cyclic order": number(report.baselines.cyclic),
         "random order": number(report.baselines.random),
@@ -99,6 +102,19 @@ def _start(report: "Report", value: float | None) -> dict[str, str]:
         return {}
     most = "" if report.max_moves is None else f", at most {report.max_moves:,} may"
     return {"mapping given": number(value), "  moved from it": f"{report.moved:,} of {len(report.mapping):,}{most}"}
+
+
+def describe_moves(report: "Report") -> str:
+    """Return how many tasks have moved since a change, or are new, and why; nothing without a mapping before it."""
+    counts = Counter(move.why for move in report.moves)
+    words: dict[MoveReason, str] = {
+        "lost": "whose node is gone",
+        "forbidden": "that may not stay",
+        "room": "for want of room",
+        "gain": "as that lowers the cost",
+        "new": "that are new",
+    }
+    return ", ".join(f"{counts[why]:,} {text}" for why, text in words.items() if counts[why])
 
 
 def _samples(report: "Report") -> dict[str, str]:

@@ -19,6 +19,7 @@ from tiger.objectives.cost import cost_of, metrics
 from tiger.objectives.multipath import load_links
 from tiger.objectives.names import RoutingName
 from tiger.objectives.shortest_paths import LinkLoad, LinkLoads
+from tiger.run.moves import TaskMove
 from tiger.run.samples import SamplingReport
 from tiger.run.stage import Stage
 from tiger.run.verdict import START, THRESHOLD, Minimized, Verdict, judge, order_text
@@ -102,6 +103,8 @@ class Report(Answer):
     with the best simple order and the mapping started from, None where nothing is feasible; it is to keep that order
     where the gain is a smaller part than `threshold`. `moved` is how many tasks have left the mapping started
     from, None without one, and at most `max_moves` may; with such a limit it is compared with that mapping alone.
+    After a change `moved` counts those that have left the mapping in use before it, where each that might have stayed
+    costs `move_cost`, if that is given, and `moves` says where every task goes that is elsewhere or new, and why.
     `free_cost` is that of a mapping found without the rule that the ranks of every host are consecutive, where it held.
     `sampling` says what a sampler drew and is worth beside coin flips, None for other solvers.
     `emitted` is the text for a launcher where one was named. Costs are in the problem's own unit, `seconds` is wall
@@ -123,6 +126,8 @@ class Report(Answer):
     objective: Objective | None = None
     max_moves: int | None = field(default=None, metadata=LATER)
     moved: int | None = field(default=None, metadata=LATER)
+    move_cost: float | None = field(default=None, metadata=LATER)
+    moves: tuple[TaskMove, ...] = field(default=(), repr=False, metadata=LATER)
     threshold: float = field(default=THRESHOLD, metadata=LATER)
     free_cost: float | None = field(default=None, metadata=LATER)
     verdict: Verdict | None = field(init=False, metadata=LATER)

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from tiger.api.jobs.database import Database
 from tiger.api.jobs.migrations import BODIES, FILES, JOBS
 from tiger.api.jobs.store import Store
 from tiger.api.seams.files import JobFile
-from tiger.api.seams.job import Job, JobFilter, JobOrder, JobTerms, Kind
+from tiger.api.seams.job import Job, JobFilter, JobOrder, JobTerms, KeyReusedError, Kind
 
 FILE = JobFile(name="mapping.csv", description="", media_type="text/csv", size=1, packed=b"x")
 
@@ -102,6 +103,17 @@ def test_the_key_of_a_purged_job_is_free(store: Store) -> None:
     store.purge(job.id, "me")
     again, new = store.insert(JobOrder(kind="plan", body=b"[]", owner="me", key="k"))
     assert (new, again.id != job.id) == (True, True)
+
+
+def test_a_key_goes_by_what_was_sent(store: Store) -> None:
+    """Whatever body was made of it, by which no job is found then."""
+    made = JobOrder(kind="assign", body=b"{1}", owner="me", key="k", sent=b"{}")
+    assert store.find(made) is None
+    job, _ = store.insert(made)
+    assert store.find(replace(made, body=b"{2}")) == store.insert(replace(made, body=b"{2}"))[0] == job
+    with pytest.raises(KeyReusedError):
+        store.find(replace(made, sent=None))
+    assert store.find(replace(made, owner="you")) is None
 
 
 def test_bug_a_key_whose_job_is_purged_meanwhile_makes_another(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -173,15 +173,15 @@ def test_a_job_is_known_by_its_key(store: UploadStore) -> None:
     """With the same body, whatever has become of its uploads."""
     upload, jobs = store.insert(new())[0].id, Store(store.database, 9)
     order = JobOrder(kind="assign", body=b"{}", owner="me", key="k", uploads=(upload,))
-    assert not jobs.is_known(order)
+    assert jobs.find(order) is None
     jobs.insert(order)
     end(store)
     store.delete(upload, "me")
-    assert jobs.is_known(order)
+    assert jobs.find(order) is not None
     assert not jobs.insert(order)[1]
-    assert not jobs.is_known(replace(order, owner="you"))
+    assert jobs.find(replace(order, owner="you")) is None
     with pytest.raises(KeyReusedError):
-        jobs.is_known(replace(order, body=b"[]"))
+        jobs.find(replace(order, body=b"[]"))
 
 
 def test_an_upload_is_either_deleted_or_used(store: UploadStore) -> None:

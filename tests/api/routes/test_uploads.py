@@ -237,3 +237,27 @@ def test_bug_check_of_large_bodies_knows_uploads(client: TestClient) -> None:
     assert answer.status_code == 202
     ended = client.get(f"{answer.headers['location']}?wait=60").json()
     assert (ended["status"], ended["problem"]["status"]) == ("failed", 422)
+
+
+def test_what_is_asked_of_jobs_takes_uploads(client: TestClient) -> None:
+    """A comparison by variants, another mapping after a change, and what would be solved; each keeps the reference."""
+    upload(client)
+    asked: dict[str, Any] = {"tasks": {"upload": ID}, "topology": "grid:2x3"}
+    posed = client.post("/assign", params={"validate": True}, json=asked).json()
+    assert (posed["sizes"]["tasks"], posed["sizes"]["nodes"], posed["at_once"]) == (4, 6, False)
+    compared = send(
+        client, "/comparisons", kind="assign", request=asked, variants=[{"changes": {"seed": k}} for k in (1, 2)]
+    )
+    assert compared.status_code == 201, compared.text
+    table = client.get(compared.headers["location"], params={"wait": 30}).json()
+    assert [row["status"] for row in table["rows"]] == ["done", "done"]
+    job = f"/jobs/{table['rows'][0]['job']}"
+    lost = next(iter(client.get(job).json()["report"]["mapping"].values()))
+    again = client.post(f"{job}/replan", json={"lost_nodes": [lost]}, headers={"Prefer": "wait=30"})
+    assert [move["why"] for move in again.json()["moves"]] == ["lost"]
+    assert client.get(f"{again.headers['location']}/files/request.json").json()["tasks"] == {"upload": ID}
+    fewer = client.post(f"{job}/replan", json={"lost_tasks": ["rank3"]}, headers={"Prefer": "wait=30"})
+    assert sorted(fewer.json()["mapping"]) == ["rank0", "rank1", "rank2"]
+    client.delete(f"/uploads/{ID}")
+    refused = client.post(f"{job}/replan", json={"lost_nodes": [lost]})
+    assert point(refused) == (422, "#/tasks/upload")

@@ -158,4 +158,4 @@ def test_a_request_refers_to_its_parts_by_name() -> None:
         "qpu_time_s",
     }
     tasks = models["AssignRequest"]["properties"]["tasks"]["anyOf"]
-    assert tasks == [{"type": "string"}, refer("TaskGraph"), refer("FileText")]
+    assert tasks == [{"type": "string"}, refer("TaskGraph"), refer("FileText"), refer("UploadReference")]

@@ -205,7 +205,7 @@ def test_documents_that_state_no_placement_are_refused(document: dict[str, objec
 
 def test_a_start_of_another_type_is_named() -> None:
     """A list is none."""
-    with pytest.raises(TypeError, match="start: expected a report, a mapping or a file, got list"):
+    with pytest.raises(TypeError, match="start: expected a report, a job, a mapping or a file, got list"):
         place("line", start=[])
 
 

@@ -43,11 +43,28 @@ def test_moves_in_plain_python_keep_to_the_limit_and_all_rules(rule, random_prob
     for seed in range(3):
         problem = random_problem(rule, seed, pins=True, memory=True)
         home = launch_order(problem)
-        search = LimitedMoves(home, 3, AnnealParams(restarts=3, temperatures=2, most_moves=100))
+        search = LimitedMoves(home, 3, params=AnnealParams(restarts=3, temperatures=2, most_moves=100))
         places = search.search(problem, home, effort=1, seed=seed, stop=bool).places
         assert not violations(problem, places)
         assert (places != home).sum() <= 3
         assert cost_of(problem, places).total <= cost_of(problem, home).total
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_tasks_without_a_home_move_freely_and_others_for_a_price(rule, random_problem, plain):
+    """Tests that no move by choice gains less than its price, with half of the tasks anywhere."""
+    for seed in range(3):
+        problem = random_problem(rule, seed, pins=True, memory=True)
+        origin = launch_order(problem)
+        home = np.where(np.arange(len(origin)) % 2, origin, -1)
+        search = LimitedMoves(
+            home, 2, origin, price=0.5, params=AnnealParams(restarts=3, temperatures=2, most_moves=100)
+        )
+        places = search.search(problem, origin, effort=1, seed=seed, stop=bool).places
+        moved = int(((home >= 0) & (places != home)).sum())
+        assert not violations(problem, places)
+        assert moved <= 2
+        assert cost_of(problem, places).total + 0.5 * moved <= cost_of(problem, origin).total
 
 
 def test_a_search_that_is_stopped_keeps_its_start():

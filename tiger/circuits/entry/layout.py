@@ -40,10 +40,9 @@ SHARE = 0.1
 @quiet_qiskit()
 def report_mapping(request: LayoutRequest, initial_layout: Layout | None = None) -> CircuitReport:
     """Report the mapping of a parsed circuit; raise InputError as `tiger.layout` does, except for its arguments."""
-    begun = time.perf_counter()
-    params, size = request.params, coupling_of(request.device).size
-    if params.objective == "success" and not has_errors(request.device):
-        raise InputError("objective", "expected a Target with error rates for success, got a device without them")
+    begun, params = time.perf_counter(), request.params
+    request.watch(Progress("reading", None, None))
+    fixed, obstacle = check_mapping(request, initial_layout)
     report = CircuitReport(
         feasible=False,
         solver=params.solver,
@@ -54,16 +53,8 @@ def report_mapping(request: LayoutRequest, initial_layout: Layout | None = None)
         seconds=0.0,
         device=request.device,
     )
-    width = request.circuit.num_qubits
-    if width > size:
-        return replace(report, violations=(_too_wide(width, size),))
-    fixed = None if initial_layout is None else read_layout(initial_layout, width, size)
-    request.watch(Progress("reading", None, None))
-    model = model_of(request.circuit, commute=params.commute)
-    try:
-        allot_parts(model.gate_dag, choose_coupling(request.device, model, fixed), fixed)
-    except InputError as error:
-        return replace(report, violations=(Violation(kind="disconnected", message=error.reason),))
+    if obstacle is not None:
+        return replace(report, violations=(obstacle,))
     request.watch(Progress("search", None, None))
     limit = params.time_limit_s
     deadline = Deadline(None if limit is None else time.monotonic() + (1 + SHARE) * limit)
@@ -72,6 +63,26 @@ def report_mapping(request: LayoutRequest, initial_layout: Layout | None = None)
     return replace(
         report, seconds=seconds, warnings=(*report.warnings, *_remarks(report, params.time_limit_s, seconds))
     )
+
+
+@quiet_qiskit()
+def check_mapping(request: LayoutRequest, initial_layout: Layout | None) -> tuple[IndexArray | None, Violation | None]:
+    """Return the layout that is given, if any, and why the device cannot hold the circuit, None where it can.
+
+    Raises InputError as `tiger.layout` does, except for its arguments.
+    """
+    params, size, width = request.params, coupling_of(request.device).size, request.circuit.num_qubits
+    if params.objective == "success" and not has_errors(request.device):
+        raise InputError("objective", "expected a Target with error rates for success, got a device without them")
+    if width > size:
+        return None, _too_wide(width, size)
+    fixed = None if initial_layout is None else read_layout(initial_layout, width, size)
+    model = model_of(request.circuit, commute=params.commute)
+    try:
+        allot_parts(model.gate_dag, choose_coupling(request.device, model, fixed), fixed)
+    except InputError as error:
+        return fixed, Violation(kind="disconnected", message=error.reason)
+    return fixed, None
 
 
 def _remarks(report: CircuitReport, limit: float | None, seconds: float) -> tuple[str, ...]:

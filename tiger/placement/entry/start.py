@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Union
 from tiger.errors import InputError
 from tiger.formats.mappings import mapping_of, read_table
 from tiger.model.jsontext import read_json
+from tiger.model.solved_job import SolvedJob, open_job
 from tiger.model.text import read_text
 from tiger.model.wording import describe
 from tiger.placement.entry.stage import PlacedStage
@@ -16,14 +17,15 @@ from tiger.training.hardware.cluster import Cluster
 if TYPE_CHECKING:
     from tiger.placement.entry.report import PlacementReport
 
-Start = Union["PlacementReport", Mapping[str, object], Path, str]
+Start = Union["PlacementReport", SolvedJob, Mapping[str, object], Path, str]
 FIELD = "start"
 
 
 def read_start(source: Start | None) -> GivenPlacement | None:
     """Return a placement by names, None without one.
 
-    That is a report, a document of one or a file of that, or {name: device} as a mapping, JSON or lines `name,device`.
+    That is a report, a job with one, a document of one or a file of that, or {name: device} as a mapping, JSON or lines
+    `name,device`.
     Raises InputError of `start`, and TypeError for anything else.
     """
     if source is None:
@@ -35,9 +37,9 @@ def read_start(source: Start | None) -> GivenPlacement | None:
         return _name_devices(read_table(text, FIELD))
     if isinstance(source, Mapping):
         return read_document(source)
-    stages = getattr(source, "stages", None)
+    stages = getattr(open_job(source, FIELD, "stages"), "stages", None)
     if not isinstance(stages, tuple):
-        raise TypeError(f"{FIELD}: expected a report, a mapping or a file, got {type(source).__name__}")
+        raise TypeError(f"{FIELD}: expected a report, a job, a mapping or a file, got {type(source).__name__}")
     return _join((stage.ops, stage.devices) for stage in stages)
 
 
