@@ -42,6 +42,8 @@ FIELDS = [
         "objective",
         "max_moves",
         "moved",
+        "move_cost",
+        "moves",
         "threshold",
         "free_cost",
         "verdict",
