@@ -51,6 +51,11 @@ class Accounts:
         """Return the keys of all accounts."""
         return tuple(key for account in self.accounts for key in account.keys)
 
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Return the secrets of the webhooks of all accounts."""
+        return tuple(secret for account in self.accounts for secret in account.webhook_secrets)
+
     def quotas_of(self, owner: str) -> Quotas:
         """Return what an owner may use."""
         return next((account.quotas for account in self.accounts if account.name == owner), self.defaults)

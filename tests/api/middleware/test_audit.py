@@ -1,5 +1,6 @@
 """The audit."""
 
+import asyncio
 import json
 import uuid
 from collections.abc import Callable, Iterator
@@ -7,14 +8,18 @@ from typing import Any
 
 import httpx
 import pytest
+from fastapi import FastAPI, Request
 from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings, strategies
+from starlette.requests import ClientDisconnect
 
 from tests.api.desk import Clerk
 from tests.api.memory import in_memory
 from tiger.api.accounts import Accounts, Quotas, ServiceAccount
 from tiger.api.app import create_app
-from tiger.api.middleware import keys
+from tiger.api.middleware import keys, problems
+from tiger.api.middleware.audit import AuditLog
+from tiger.api.middleware.log import RequestLog
 from tiger.api.settings import Settings
 
 Lines = Callable[[], list[dict[str, Any]]]
@@ -69,6 +74,35 @@ def test_a_refusal_names_no_resource_that_was_not_found(client: TestClient, line
     client.delete(f"/jobs/{uuid.uuid4().hex}", headers={"X-API-Key": KEY})
     (line,) = audited(lines)
     assert (line["action"], line["outcome"], line["status"], line["resource"]) == ("cancel_job", "refused", 404, None)
+
+
+@pytest.mark.parametrize(
+    ("raised", "outcome", "status"),
+    [
+        (ClientDisconnect(), "abandoned", 499),
+        (asyncio.CancelledError(), "failed", 503),
+        (ZeroDivisionError(), "failed", 500),
+    ],
+)
+def test_a_request_without_an_answer_names_its_job(
+    lines: Lines, raised: BaseException, outcome: str, status: int
+) -> None:
+    """Its client has left, the server ends, or it fails: the job that it made is on its line all the same."""
+    job_id = uuid.uuid4().hex
+
+    async def fail(request: Request) -> None:
+        request.state.job_id = job_id
+        raise raised
+
+    app = FastAPI()
+    for kind in problems.HANDLED:
+        app.add_exception_handler(kind, problems.answer)
+    app.add_middleware(AuditLog)
+    app.add_middleware(RequestLog)
+    app.add_api_route("/fail", fail, methods=["POST"])
+    TestClient(app).post("/fail")
+    (line,) = (line for line in lines() if line["event"] == "audit")
+    assert (line["outcome"], line["status"], line["resource"]) == (outcome, status, job_id)
 
 
 def test_reads_are_on_a_line_where_the_operator_says_so(lines: Lines) -> None:
@@ -131,5 +165,7 @@ def test_no_line_shows_a_secret_of_webhooks(client: TestClient, lines: Lines) ->
     client.post(
         "/assign", json=TASKS, headers={"X-API-Key": KEY, "Webhook-URL": "https://hooks.example/token-1234567890"}
     )
-    assert SECRET not in written(lines())
     assert "token-1234567890" not in written(lines())
+    for place in ("path", "segment", "X-Request-Id", "tag", "body"):
+        send(client, SECRET, frozenset((place,)), good=True)
+    assert SECRET not in written(lines())
