@@ -21,6 +21,8 @@ DENIED = frozenset((401, 403, 421, 429))
 LEFT = frozenset((0, CLIENT_GONE))
 # Names of what there is: ids of jobs and of what else is kept, which nobody can choose to be a key.
 RESOURCE = re.compile(r"[0-9a-f]{32}|[0-9a-f]{64}")
+# Who did what nobody has asked for.
+SERVICE = "tiger"
 LOG = structlog.get_logger()
 
 
