@@ -126,6 +126,18 @@ def test_what_was_kept_before_is_counted(empty: Database, monkeypatch: pytest.Mo
     assert UsageStore(empty, lambda _: Quotas()).read("", 1).kept_bytes == 2 + 3 + 4 + 5 + 6
 
 
+def test_comparisons_made_before_are_counted(empty: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As they were for a while without being among what is kept."""
+    with monkeypatch.context() as older:
+        older.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:12])
+        empty.prepare()
+    names = dict.fromkeys(("id", "owner", "hash", "kind"), "c")
+    with empty.begin() as connection:
+        connection.execute(sa.insert(migrations.COMPARISONS).values(**names, created_s=1.0, entries="[{}]"))
+    empty.prepare()
+    assert UsageStore(empty, lambda _: Quotas()).read("c", 1).kept_bytes == 4
+
+
 def test_a_newer_database_is_refused(empty: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody knows what its columns mean, and nothing is changed."""
     with monkeypatch.context() as newer:
