@@ -91,8 +91,9 @@ def _outcome(status: int) -> str:
 
 
 def _find_resource(scope: Scope, status: int) -> str | None:
-    """Return the id of what a request was about: the job that it made, or what was found of the name in its path."""
-    named = [scope.get("state", {}).get("job_id")]
+    """Return the id of what a request was about: what it made, a job or else, or what was found by its path."""
+    state = scope.get("state", {})
+    named = [state.get("job_id"), state.get("made")]
     if status < 400 or status == 409:
         named += scope.get("path_params", {}).values()
     return next((text for text in named if isinstance(text, str) and RESOURCE.fullmatch(text)), None)

@@ -61,6 +61,24 @@ def test_what_changes_something_is_on_a_line(client: TestClient, lines: Lines) -
     assert "show_job" not in {line["action"] for line in audited(lines)}
 
 
+def test_comparisons_and_rebalancers_that_are_made_are_named(client: TestClient, lines: Lines) -> None:
+    """As jobs are, which have a line of their own when they end."""
+    headers = {"X-API-Key": KEY}
+    variants = [{"changes": {"seed": seed}} for seed in (1, 2)]
+    rebalancer = {
+        "model": "transformer:layers=12,hidden=1024,heads=16,vocabulary=50257,sequence=2048",
+        "cluster": "dgx:1",
+        "pipeline": 4,
+        "microbatches": 16,
+    }
+    comparison = {"kind": "assign", "request": TASKS, "variants": variants}
+    for path, body in (("/comparisons", comparison), ("/rebalancers", rebalancer)):
+        answer = client.post(path, json=body, headers=headers)
+        assert answer.status_code == 201
+        line = audited(lines)[-1]
+        assert line["resource"] == answer.headers["location"].rpartition("/")[2]
+
+
 def test_a_request_without_a_good_key_is_denied(client: TestClient, lines: Lines) -> None:
     """Nobody is named, a read among them, and nor is the key that was sent."""
     client.get("/jobs", headers={"X-API-Key": WRONG})
