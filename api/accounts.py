@@ -10,6 +10,7 @@ processor_s_per_day = 36000
 kept_bytes = 1_000_000_000
 """
 
+import math
 import re
 import tomllib
 from collections.abc import Iterator
@@ -18,12 +19,15 @@ from pathlib import Path
 from typing import cast
 
 from tiger.api.middleware import keys
+from tiger.api.middleware.audit import SERVICE
 from tiger.api.middleware.keys import Key
 from tiger.api.seams.quota import NO_QUOTAS, Quotas
 from tiger.model.http import read_secret
 
 # What names an account in logs and answers; keys without one are named by digits of their digests.
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+# What is shown of an entry that is not known: one that was misspelt.
+ENTRY = re.compile(r"[a-z_]{1,32}")
 # Characters of a secret, or bytes of one in base64: 24 random ones are enough for HMAC-SHA256.
 SHORTEST_SECRET = 24
 
@@ -50,6 +54,11 @@ class Accounts:
     def keys(self) -> tuple[Key, ...]:
         """Return the keys of all accounts."""
         return tuple(key for account in self.accounts for key in account.keys)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Return the secrets of the webhooks of all accounts."""
+        return tuple(secret for account in self.accounts for secret in account.webhook_secrets)
 
     def quotas_of(self, owner: str) -> Quotas:
         """Return what an owner may use."""
@@ -82,7 +91,10 @@ def read_accounts(path: Path) -> Accounts:
 def _read_account(name: str, stated: object, defaults: Quotas) -> ServiceAccount:
     """Return an account of the file."""
     if not NAME.fullmatch(name):
-        raise ValueError(f"accounts: expected names of letters, digits, '.', '_' and '-' in lower case, got {name!r}")
+        # Not the name, which may be a key that was put in its place.
+        raise ValueError("accounts: expected names of up to 64 letters, digits, '.', '_' and '-' in lower case")
+    if name == SERVICE:
+        raise ValueError(f"accounts: expected another name than {name!r}, which is that of the service in the audit")
     where = f"accounts.{name}"
     table = _expect_table(stated, where)
     quotas = _read_quotas(table, where, defaults, ("keys", "webhook_secrets"))
@@ -110,7 +122,8 @@ def _read_quotas(table: dict[str, object], where: str, defaults: Quotas, others:
     for name in names & table.keys():
         value = table[name]
         whole = name != "processor_s_per_day"
-        if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or not value > 0:
+        number = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
+        if not (number and 0 < cast(float, value) < math.inf):
             raise ValueError(f"{where}.{name}: expected a{' whole' * whole} number above 0")
         found[name] = value
     return Quotas(**found)
@@ -138,4 +151,6 @@ def _refuse_unknown(table: dict[str, object], known: set[str], where: str) -> No
     """Raise ValueError for an entry that means nothing."""
     for name in table:
         if name not in known:
-            raise ValueError(f"{where}: expected {', '.join(sorted(known))}, got {name!r}")
+            # A random key has digits or capitals.
+            found = repr(name) if ENTRY.fullmatch(name) else "what may be a key"
+            raise ValueError(f"{where}: expected {', '.join(sorted(known))}, got {found}")

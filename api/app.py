@@ -125,12 +125,12 @@ class Service:
         warming = [asyncio.create_task(self._keep_warm(pool)) for pool in (self.workers, self.job_workers)]
         try:
             await self.jobs.start()
-            audit.record("start_server", "tiger", "done")
+            audit.record("start_server", audit.SERVICE, "done")
             try:
                 yield
             finally:
                 await self.jobs.stop()
-                audit.record("stop_server", "tiger", "done")
+                audit.record("stop_server", audit.SERVICE, "done")
         finally:
             for task in warming:
                 task.cancel()

@@ -179,9 +179,12 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _check_owners(self) -> Self:
-        """Refuse a key of an account that is among the others, too, as it would have two owners."""
+        """Refuse a key of an account that is among the others, too, and a file of accounts where nobody has a key."""
         if {key.digest for key in self.api_keys} & {key.digest for key in self.keys_file.keys}:
             raise ValueError("expected every key once, got one of TIGER_API_KEYS in TIGER_KEYS_FILE, too")
+        # Who names such a file does not expect a service that anybody may use.
+        if self.keys_file.path is not None and not self.keys:
+            raise ValueError("expected an account, or a key in TIGER_API_KEYS, got neither")
         return self
 
     @property

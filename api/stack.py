@@ -37,7 +37,7 @@ def protect(app: FastAPI, settings: Settings, metrics: Metrics, charge: Callable
         app.add_middleware(Origins, origins=settings.cors_origins)
     app.add_middleware(RequestMetrics, metrics=metrics)
     app.add_middleware(AuditLog, reads=settings.audit_reads)
-    mask = Mask(settings.keys)
+    mask = Mask(settings.keys, settings.keys_file.secrets)
     app.add_middleware(RequestLog, mask=mask)
     app.add_middleware(Headers, mask=mask)
 

@@ -44,9 +44,9 @@ from tiger.api.seams.webhook import WebhookOutcome, Webhooks
 # Statements that wait for the database at the same time: those of requests, and those of runs and maintenance, which
 # must not stand in line behind a burst of requests: beside 300 clients ten jobs a second end instead of two.
 REQUEST_THREADS, RUN_THREADS = 8, 4
-# Seconds until the number of jobs is unknown, and until a database that does not answer counts as down: no statement
-# takes as long there (`database.SESSION`).
-COUNT_S, HUNG_S = 2.0, 20.0
+# Seconds until the number of jobs is unknown, until small work goes on of which nobody can say what its owner has used,
+# and until a database that does not answer counts as down: no statement takes as long there (`database.SESSION`).
+COUNT_S, ADMIT_S, HUNG_S = 2.0, 2.0, 20.0
 LOG = structlog.get_logger()
 
 
@@ -75,7 +75,7 @@ class DurableJobs:
         self.rebalancers = DurableRebalancers(rebalancers, self._query)
         self._events = WebhookStore(self._database, keep_s)
         self.webhooks = DurableWebhooks(self._events, self._query)
-        comparisons = ComparisonStore(self._database, self._store.add, keep_s)
+        comparisons = ComparisonStore(self._database, self._store.add, keep_s, quotas_of)
         self.comparisons = DurableComparisons(comparisons, self._query, lambda: self._dispatcher.wake())
         uploads = UploadStore(self._database, keep_s, quotas_of)
         self.uploads = DurableUploads(uploads, self._query, lambda: self._maintenance.tidy_soon())
@@ -205,9 +205,10 @@ class DurableJobs:
         """Raise QuotaExceededError where an owner has used the processor seconds of the day up."""
         if self.settings.quotas_of(owner).processor_s_per_day is None:
             return
-        # Without the database small work goes on, and what it uses counts once that is back.
-        with suppress(DatabaseDownError):
-            await self._query(self._usage.check_processor, owner, self._context.charges.of(owner))
+        # Without the database, or an answer of it, small work goes on, and what it uses counts once that is back.
+        with suppress(DatabaseDownError, TimeoutError):
+            async with asyncio.timeout(ADMIT_S):
+                await self._query(self._usage.check_processor, owner, self._context.charges.of(owner))
 
     def charge(self, spent: Charge) -> None:
         """Count processor seconds of work that was no job's towards the day of its owner, soon."""

@@ -155,7 +155,7 @@ ANSWERS = sa.table(
     sa.column("number", sa.Integer),
     sa.column("answer", sa.LargeBinary),
 )
-# The bytes that are kept of each job and rebalancer: bodies, reports, files, states and answers.
+# The bytes that are kept of each job, rebalancer and comparison: bodies, reports, files, states, answers and entries.
 KEPT = sa.table("tiger_kept", *map(sa.column, ("id", "owner")), sa.column("bytes", sa.Integer))
 # Processor seconds of owners by the day (UTC) since 1970.
 USAGE = sa.table("tiger_usage", sa.column("owner"), sa.column("day", sa.Integer), sa.column("processor_s", sa.Double))

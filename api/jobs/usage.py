@@ -153,7 +153,7 @@ def count_jobs(connection: Connection, status: str, *owners: str) -> int:
 
 
 def add_kept(connection: Connection, name: str, owner: str, size: int) -> None:
-    """Count the bytes of a new job or rebalancer."""
+    """Count the bytes of a new job, rebalancer or comparison."""
     connection.execute(ADD_KEPT, {"id": name, "owner": owner, "bytes": size})
 
 
@@ -163,7 +163,7 @@ def set_kept(connection: Connection, names: Sequence[object], size: int | sa.Col
 
 
 def delete_kept(connection: Connection, names: Sequence[object]) -> None:
-    """Count nothing more of jobs or rebalancers that are deleted."""
+    """Count nothing more of jobs, rebalancers or comparisons that are deleted."""
     connection.execute(sa.delete(KEPT).where(KEPT.c.id.in_(names)))
 
 

@@ -3,18 +3,26 @@
 Its fields are a schema of their own (`docs/operations.md`): SCHEMA grows where one of them goes or means another thing.
 """
 
+import asyncio
 import re
+from http import HTTPStatus
 
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tiger.api.middleware.problems import CLIENT_GONE
 
 SCHEMA = 1
 # Requests that change nothing.
 READING = frozenset(("GET", "HEAD", "OPTIONS"))
 # What a request without a key, beyond a rate or a quota, or to another host is answered with.
 DENIED = frozenset((401, 403, 421, 429))
+# Statuses of requests whose client has left: of one that was not answered, and of an answer that nobody reads.
+LEFT = frozenset((0, CLIENT_GONE))
 # Names of what there is: ids of jobs and of what else is kept, which nobody can choose to be a key.
 RESOURCE = re.compile(r"[0-9a-f]{32}|[0-9a-f]{64}")
+# Who did what nobody has asked for.
+SERVICE = "tiger"
 LOG = structlog.get_logger()
 
 
@@ -47,8 +55,12 @@ class AuditLog:
 
         try:
             await self.app(scope, receive, send_and_note)
+        except asyncio.CancelledError:
+            # The server ends, and the log answers for it.
+            status = status or HTTPStatus.SERVICE_UNAVAILABLE
+            raise
         except Exception:
-            status = status or 500
+            status = status or HTTPStatus.INTERNAL_SERVER_ERROR
             raise
         finally:
             if self.reads or status in DENIED or scope["method"] not in READING:
@@ -64,7 +76,7 @@ class AuditLog:
             _outcome(status),
             key=state.get("key"),
             address=(scope.get("client") or (None,))[0],
-            resource=_find_resource(scope) if status < 400 or status == 409 else None,
+            resource=_find_resource(scope, status),
             status=status,
         )
 
@@ -73,12 +85,15 @@ def _outcome(status: int) -> str:
     """Return what came of a request with a status, 0 where it was never answered."""
     if status in DENIED:
         return "denied"
-    if status == 0:
+    if status in LEFT:
         return "abandoned"
     return "failed" if status >= 500 else "refused" if status >= 400 else "done"
 
 
-def _find_resource(scope: Scope) -> str | None:
-    """Return the id of what a request was about: the job that it made, or what its path names."""
-    named = (scope.get("state", {}).get("job_id"), *scope.get("path_params", {}).values())
+def _find_resource(scope: Scope, status: int) -> str | None:
+    """Return the id of what a request was about: what it made, a job or else, or what was found by its path."""
+    state = scope.get("state", {})
+    named = [state.get("job_id"), state.get("made")]
+    if status < 400 or status == 409:
+        named += scope.get("path_params", {}).values()
     return next((text for text in named if isinstance(text, str) and RESOURCE.fullmatch(text)), None)

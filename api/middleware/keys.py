@@ -108,13 +108,17 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """Find keys in what a client may choose and the log shows: those that are set, and those that it sends."""
+    """Find keys in what a client may choose and the log shows: those that are set, and those that it sends.
+
+    So it does with `secrets`, which are those of webhooks.
+    """
 
     keys: Sequence[Key] = ()
+    secrets: Sequence[str] = field(default=(), repr=False)
 
     def hide(self, scope: Scope, text: str) -> str:
-        """Return a text of a request without the keys in it."""
-        for sent in sorted(_sent_keys(scope), key=len, reverse=True):
+        """Return a text of a request without the keys and the secrets in it."""
+        for sent in sorted(_sent_keys(scope).union(self.secrets), key=len, reverse=True):
             if len(sent) >= SHORTEST:
                 text = text.replace(sent, HIDDEN)
         known = {key.digest for key in self.keys}

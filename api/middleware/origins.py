@@ -10,7 +10,10 @@ from starlette.types import ASGIApp
 from tiger.api.middleware.problems import Problem
 
 METHODS = ("GET", "POST", "DELETE")
-SENT = ("Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "Prefer", "X-API-Key", "X-Request-Id")
+SENT = (
+    *("Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "Prefer", "Webhook-URL"),
+    *("X-API-Key", "X-Request-Id"),
+)
 SHOWN = ("Location", "Preference-Applied", "RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-Id")
 
 

@@ -218,10 +218,12 @@ def _about_parameter(details: ErrorDetails) -> ErrorDetails:
 def _field_error(details: ErrorDetails) -> FieldError:
     """Return what pydantic found as a pointer and a sentence."""
     path = "/".join(str(part).replace("~", "~0").replace("/", "~1") for part in details["loc"])
-    wanted = EXPECTED.get(details["type"], details["msg"].replace("Input should be", "expected"))
-    shown = (
-        "" if details["type"] in ("missing", "unexpected_keyword_argument") else f", got {excerpt(details['input'])}"
-    )
+    kind, about = details["type"], details.get("ctx", {})
+    if kind in ("too_short", "too_long"):
+        bound = f"at least {about['min_length']}" if kind == "too_short" else f"at most {about['max_length']}"
+        return FieldError(_pointer(path), f"expected {bound} items, got {about['actual_length']}")
+    wanted = EXPECTED.get(kind, details["msg"].replace("Input should be", "expected"))
+    shown = "" if kind in ("missing", "unexpected_keyword_argument") else f", got {excerpt(details['input'])}"
     return FieldError(_pointer(path), shorten(wanted) + shown)
 
 

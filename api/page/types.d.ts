@@ -2276,7 +2276,7 @@ export interface UsageBody {
   owner: string;
   running_jobs: QuotaBody;
   queued_jobs: QuotaBody;
-  /** Bytes of bodies, reports, files and rebalancers. */
+  /** Bytes of bodies, reports, files, rebalancers and comparisons. */
   kept_bytes: QuotaBody;
   /** Processor seconds of workers today (UTC). */
   processor_s_per_day: ProcessorQuotaBody;

@@ -67,6 +67,8 @@ class ComparisonRoutes:
                 compared, kind = await self._resolve(entries, owner, terms, number)
                 new = NewComparison(body=body, kind=kind, entries=compared, owner=owner, key=key)
                 known = await self.comparisons.insert(new)
+        # For the audit.
+        request.state.made = known.id
         return _answer(await self._tabulate(known), HTTPStatus.CREATED, {"Location": location(known)})
 
     async def show(self, request: Request, comparison_id: ComparisonId, wait: Wait = 0.0) -> Response:

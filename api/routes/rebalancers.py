@@ -56,6 +56,8 @@ class RebalancerRoutes:
                 work = self.inline.answer_in_time(rebalancing.begin, body, BEGIN_S, expected)
                 state = await run_while_connected(request, work)
                 known = await self.rebalancers.insert(NewRebalancer(body=body, state=state, owner=owner, key=key))
+        # For the audit.
+        request.state.made = known.id
         return Response(encode_rebalancer(known), HTTPStatus.CREATED, {"Location": location(known)}, MEDIA_TYPE)
 
     async def show(self, request: Request, rebalancer_id: RebalancerId) -> Response:

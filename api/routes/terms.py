@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from fastapi import Depends, Header, Query
+from fastapi import Depends, Header, Query, Request
 
 from tiger.api.middleware.problems import FieldError, Problem, RefusedError
 from tiger.api.seams.job import TAG, JobTerms
@@ -13,6 +13,7 @@ from tiger.api.webhooks.policy import WebhookPolicy
 
 # Tags of a job, and characters of the address that is told.
 MOST_TAGS, LONGEST_URL = 16, 2000
+WEBHOOK = "Webhook-URL"
 Priority = Annotated[
     int,
     Query(
@@ -32,7 +33,7 @@ Tags = Annotated[
 Webhook = Annotated[
     str | None,
     Header(
-        alias="Webhook-URL",
+        alias=WEBHOOK,
         description="Address that is told of the end of the job, by https and signed; the operator has to allow its "
         "host, and the account needs a secret.",
     ),
@@ -40,12 +41,15 @@ Webhook = Annotated[
 
 
 def read_terms(
+    request: Request,
     priority: Priority = 0,
     tag: Tags = [],  # noqa: B006 (which FastAPI copies)
     webhook_url: Webhook = None,
 ) -> JobTerms:
     """Return what a request says of its job; raise RefusedError (422) for a tag or an address that cannot be one."""
     tags = read_tags(tag)
+    if len(request.headers.getlist(WEBHOOK)) > 1:
+        raise _refuse(WEBHOOK, "expected one address, got several")
     if webhook_url is not None:
         _check_url(webhook_url)
     return JobTerms(priority=priority, tags=tags, webhook_url=webhook_url)
@@ -62,7 +66,7 @@ def check_webhook(policy: WebhookPolicy, terms: JobTerms, owner: str) -> None:
     """Raise RefusedError (422) where a job names an address that the service does not tell for its owner."""
     fault = None if terms.webhook_url is None else policy.find_fault(terms.webhook_url, owner)
     if fault is not None:
-        raise _refuse("Webhook-URL", fault)
+        raise _refuse(WEBHOOK, fault)
 
 
 Validate = Annotated[
@@ -82,10 +86,10 @@ def _check_url(url: str) -> None:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        raise _refuse("Webhook-URL", "expected an address such as https://hooks.example/tiger") from None
+        raise _refuse(WEBHOOK, "expected an address such as https://hooks.example/tiger") from None
     plain = re.fullmatch(r"[!-~]+", url) and len(url) <= LONGEST_URL and port != 0
     if not (plain and parts.scheme == "https" and parts.hostname and parts.username is None and not parts.fragment):
-        raise _refuse("Webhook-URL", "expected an address such as https://hooks.example/tiger, without a password")
+        raise _refuse(WEBHOOK, "expected an address such as https://hooks.example/tiger, without a password")
 
 
 def _refuse(name: str, reason: str) -> RefusedError:

@@ -47,7 +47,7 @@ class UsageBody(BaseModel):
     owner: str = Field(description="The account, or the first digits of the key's digest; empty without keys.")
     running_jobs: QuotaBody
     queued_jobs: QuotaBody
-    kept_bytes: QuotaBody = Field(description="Bytes of bodies, reports, files and rebalancers.")
+    kept_bytes: QuotaBody = Field(description="Bytes of bodies, reports, files, rebalancers and comparisons.")
     processor_s_per_day: ProcessorQuotaBody = Field(description="Processor seconds of workers today (UTC).")
     resets_s: float = Field(description="Seconds until the next day, at which the processor seconds begin from zero.")
     days: list[DayBody] = Field(description="The processor seconds of each day, today first.")

@@ -57,7 +57,15 @@ def test_settings_show_no_key_and_no_secret(tmp_path: Path, monkeypatch: pytest.
     [
         ("accounts = 3", "accounts: expected a table"),
         ("[account.alice]", "the file: expected accounts, defaults"),
-        ("[accounts.Alice]", "expected names of letters"),
+        ("[accounts.Alice]", "expected names of up to 64 letters"),
+        (f"[accounts.tiger]\nkeys = ['{ALICE}']", "expected another name than 'tiger'"),
+        (f"[accounts]\n'{ALICE.upper()}' = 'alice'", "expected names of up to 64 letters"),
+        (f"'{ALICE}' = 'alice'", "the file: expected accounts, defaults, got what may be a key"),
+        ("[defaults]\nrunning_job = 1", "got 'running_job'"),
+        (f"[accounts.alice]\n'{ALICE}' = 1", "accounts.alice: expected"),
+        ("", "expected an account, or a key in TIGER_API_KEYS"),
+        ("[defaults]\nqueued_jobs = 1", "expected an account, or a key in TIGER_API_KEYS"),
+        (f"[accounts.alice]\nkeys = ['{ALICE}']\nprocessor_s_per_day = inf", "expected a number above 0"),
         ("[accounts.alice]", "accounts.alice.keys: expected one key or more"),
         ("[accounts.alice]\nkeys = 'secret'", "accounts.alice.keys: expected a list of texts"),
         ("[accounts.alice]\nkeys = ['secret']", "accounts.alice.keys: expected keys of 16 to 256"),
@@ -80,7 +88,7 @@ def test_a_bad_file_is_refused_without_a_secret(
     with pytest.raises(InputError, match="TIGER_KEYS_FILE") as refusal:
         load()
     assert fault in str(refusal.value)
-    assert ALICE not in str(refusal.value)
+    assert ALICE not in str(refusal.value).lower()
     assert "!secret" not in str(refusal.value)
     assert "'secret'" not in str(refusal.value)
 
@@ -91,6 +99,16 @@ def test_a_key_has_one_owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("TIGER_API_KEYS", BOB)
     with pytest.raises(InputError, match="TIGER_KEYS_FILE: expected every key once"):
         load()
+
+
+def test_a_file_may_state_defaults_alone_for_keys_without_an_account(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is somebody who has a key."""
+    write(tmp_path, "[defaults]\nqueued_jobs = 1", monkeypatch)
+    monkeypatch.setenv("TIGER_API_KEYS", BOB)
+    (key,) = load().keys
+    assert load().keys_file.quotas_of(key.owner) == Quotas(queued_jobs=1)
 
 
 def test_a_missing_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -144,6 +144,16 @@ def test_other_origins_may_ask_where_they_are_named() -> None:
     assert "access-control-allow-origin" not in other.headers
 
 
+def test_pages_of_other_origins_may_send_every_header_that_requests_take() -> None:
+    """A browser sends none that the answer to its first request does not name."""
+    origin = {"Origin": "https://a.example", "Access-Control-Request-Method": "POST"}
+    client = TestClient(service(cors_origins=("https://a.example",)))
+    headers = ("Prefer", "Idempotency-Key", "Webhook-URL", "X-API-Key", "X-Request-Id")
+    for name in headers:
+        answer = client.options("/assign", headers={**origin, "Access-Control-Request-Headers": name})
+        assert (name, answer.status_code) == (name, 200)
+
+
 def test_without_keys_nobody_is_refused() -> None:
     """The edge of a server on a laptop has no entry."""
     assert TestClient(service(api_keys=())).get("/docs").status_code == 200

@@ -297,6 +297,23 @@ def test_tags_and_priority_go_with_every_request(url: str, client: Client, repor
     assert (job.tags, job.priority) == (("a",), 3)
 
 
+def test_one_tag_needs_no_list(url: str, client: Client) -> None:
+    """It is one tag, as it is of lists of jobs, and not each of its letters."""
+    say(ASSIGN, LATER, LATER)
+    with Client(url, tags="nightly") as tagged:
+        tagged.submit(assignment(PAIR, "grid:2"))
+    client.submit(assignment(PAIR, "grid:2"), tags="team/a")
+    assert [parse_qs(urlsplit(route).query) for route in routes()] == [{"tag": ["nightly"]}, {"tag": ["team/a"]}]
+
+
+@pytest.mark.parametrize("address", ["https://ü.example/", "https://a.example/\nX-API-Key: k", " https://a.example/"])
+def test_an_address_that_no_header_can_carry_is_refused(client: Client, address: str) -> None:
+    """Before anything is sent."""
+    with pytest.raises(InputError, match="webhook_url: expected printable ASCII"):
+        client.submit(assignment(PAIR, "grid:2"), webhook_url=address)
+    assert routes() == []
+
+
 ROW = {"label": "a", "job": "j1", "status": "running", "problem": None, "feasible": None, "optimal": None, "best": []}
 ROW |= {name: {} for name in ("request", "figures", "ratios")}
 TABLE = {"id": "c1", "ended": False, "same_problem": True, "rows": [ROW]}

@@ -36,6 +36,8 @@ def test_an_event_is_returned_once_it_is_checked() -> None:
         ({"Webhook-Id": "e2"}, "webhook-signature"),
         ({"Webhook-Signature": ""}, "webhook-signature"),
         ({"Webhook-Signature": "v1,"}, "webhook-signature"),
+        ({"Webhook-Signature": "v1,\udcff"}, "webhook-signature"),
+        ({"Webhook-Id": "\udcff"}, "webhook-signature"),
         ({"Webhook-Signature": sign(NEW)["Webhook-Signature"]}, "webhook-signature"),
         ({"Webhook-Timestamp": "soon"}, "webhook-timestamp"),
         ({"Webhook-Timestamp": "nan"}, "webhook-timestamp"),

@@ -19,7 +19,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from uuid import uuid4
 
 from tiger.circuits.entry.arguments import LayoutCall
-from tiger.client.connection import Call, Connection, Patience
+from tiger.client.connection import Call, Connection, Patience, check_header
 from tiger.client.errors import KEY_VARIABLE, Document, ServiceError
 from tiger.client.job import RemoteJob
 from tiger.errors import InputError
@@ -70,10 +70,10 @@ class Client:
         timeout_s: float = 30.0,
         patience: Patience | None = None,
         *,
-        tags: Sequence[str] = (),
+        tags: str | Sequence[str] = (),
         priority: int = 0,
     ) -> None:
-        self._terms = _Terms(tuple(tags), priority)
+        self._terms = _Terms((), 0).replace(tags, priority)
         used = os.environ.get(KEY_VARIABLE, "").strip() if key is None else key
         self._connection = Connection(url, used, timeout_s, patience or Patience())
 
@@ -152,7 +152,7 @@ class Client:
         self,
         asked: "Asked[Result]",
         *,
-        tags: Sequence[str] | None = None,
+        tags: str | Sequence[str] | None = None,
         priority: int | None = None,
         webhook_url: str | None = None,
     ) -> RemoteJob[Result]:
@@ -164,7 +164,7 @@ class Client:
         """
         terms = self._terms.replace(tags, priority)
         headers = {"Prefer": "respond-async", "Idempotency-Key": uuid4().hex}
-        headers |= {} if webhook_url is None else {"Webhook-URL": webhook_url}
+        headers |= {} if webhook_url is None else {"Webhook-URL": check_header("webhook_url", webhook_url)}
         status, document = self._connection.document(
             Call(method="POST", path=asked.path + terms.query, headers=headers, body=asked.body)
         )
@@ -174,7 +174,7 @@ class Client:
         self,
         compared: "Mapping[str, Compared] | Sequence[Compared]",
         *,
-        tags: Sequence[str] | None = None,
+        tags: str | Sequence[str] | None = None,
         priority: int | None = None,
     ) -> "RemoteComparison":
         """Have two to ten jobs of one kind set side by side, and return the comparison, whose `rows` fill as they end.
@@ -305,9 +305,10 @@ class _Terms(NamedTuple):
     tags: tuple[str, ...]
     priority: int
 
-    def replace(self, tags: Sequence[str] | None, priority: int | None) -> "_Terms":
+    def replace(self, tags: str | Sequence[str] | None, priority: int | None) -> "_Terms":
         """Return terms with some replaced, where they are not None."""
-        return _Terms(self.tags if tags is None else tuple(tags), self.priority if priority is None else priority)
+        tags = self.tags if tags is None else tuple(_listed(tags))
+        return _Terms(tags, self.priority if priority is None else priority)
 
     @property
     def query(self) -> str:

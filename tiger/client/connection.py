@@ -55,7 +55,7 @@ class Connection:
     def __init__(self, url: str, key: str, timeout_s: float, patience: Patience) -> None:
         headers = {"User-Agent": f"tiger/{__version__}", "Accept": "application/json"}
         if key:
-            headers[KEY_HEADER] = _printable(key)
+            headers[KEY_HEADER] = check_header("key", key)
         self._timeout_s, self._patience = timeout_s, patience
         # Redirects are not followed, as the key would go along to wherever they lead.
         self._http = httpx.Client(base_url=_base(url), headers=headers, timeout=timeout_s)
@@ -128,11 +128,11 @@ def _base(url: str) -> httpx.URL:
     return base.copy_with(query=None, fragment=None)
 
 
-def _printable(key: str) -> str:
-    """Return a key that a header can carry; what it is never shows in a message."""
-    if not (key.isascii() and key.isprintable()) or key != key.strip():
-        raise InputError("key", "expected printable ASCII without blanks around it, got something else")
-    return key
+def check_header(field: str, text: str) -> str:
+    """Return a text that a header can carry; raise InputError of a field, without the text, for any other."""
+    if not (text.isascii() and text.isprintable()) or text != text.strip():
+        raise InputError(field, "expected printable ASCII without blanks around it, got something else")
+    return text
 
 
 def _retry_after(answer: httpx.Response) -> float | None:

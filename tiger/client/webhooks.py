@@ -21,7 +21,8 @@ def verify_webhook(
     Raises InputError of the header at fault, of `secrets` for one that is none, or of `body` for one that is no object.
     """
     keys = [_read_key(secret) for secret in ([secrets] if isinstance(secrets, str) else secrets)]
-    lower = {name.lower(): value for name, value in headers.items()}
+    # Some servers hand bytes that are no text over as surrogates, which cannot be encoded.
+    lower = {name.lower(): value.encode(errors="replace").decode() for name, value in headers.items()}
     webhook_id, timestamp, signatures = (_expect(lower, f"webhook-{name}") for name in ("id", "timestamp", "signature"))
     sent_s = float(timestamp[:15]) if timestamp.isascii() and timestamp.isdecimal() else math.nan
     if not abs(time.time() - sent_s) <= tolerance_s:

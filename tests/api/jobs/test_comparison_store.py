@@ -9,11 +9,12 @@ import sqlalchemy as sa
 
 from tiger.api.jobs.comparison_store import ComparisonStore
 from tiger.api.jobs.database import Database
-from tiger.api.jobs.migrations import BODIES, COMPARISONS, JOBS
+from tiger.api.jobs.migrations import BODIES, COMPARISONS, JOBS, KEPT
 from tiger.api.jobs.store import Store
+from tiger.api.jobs.usage import sum_kept
 from tiger.api.seams.comparison import NewComparison, NewEntry
 from tiger.api.seams.job import JobOrder, JobTerms, KeyReusedError
-from tiger.api.seams.quota import QueueFullError
+from tiger.api.seams.quota import QueueFullError, QuotaExceededError, Quotas
 from tiger.errors import InputError
 
 
@@ -30,7 +31,7 @@ def _database(tmp_path_factory: pytest.TempPathFactory, url: str | None) -> Iter
 def jobs(database: Database) -> Store:
     """Return jobs of which none is left from before, and four of which may wait."""
     with database.begin() as connection:
-        for table in (COMPARISONS, BODIES, JOBS):
+        for table in (COMPARISONS, BODIES, JOBS, KEPT):
             connection.execute(sa.delete(table))
     return Store(database, 4)
 
@@ -115,3 +116,28 @@ def test_what_is_older_than_jobs_are_kept_is_forgotten(store: ComparisonStore) -
     assert [store.delete_expired() for _ in range(2)] == [1, 0]
     assert (store.get(old.id, ""), store.get(young.id, "")) == (None, young)
     assert count(store.database) == [1, 2, 2]
+
+
+def test_a_comparison_counts_among_what_its_owner_keeps(store: ComparisonStore, jobs: Store) -> None:
+    """Also one of jobs that there are, which adds nothing else, and until it is deleted or expires."""
+    ended, _ = jobs.insert(JobOrder(kind="plan", body=b"{}"))
+    jobs.cancel(ended.id, "")
+    asked = NewComparison(body=b"", kind="plan", entries=(NewEntry(label="a", job=ended.id, request={"seed": 1}),))
+
+    def kept() -> int:
+        with store.database.read() as connection:
+            return sum_kept(connection, "")
+
+    assert kept() == 0
+    first = store.insert(asked)
+    with store.database.read() as connection:
+        assert kept() == connection.execute(sa.select(sa.func.length(COMPARISONS.c.entries))).scalar_one() > 0
+    full = replace(store, quotas_of=lambda _: Quotas(kept_bytes=10, processor_s_per_day=1e-9))
+    with pytest.raises(QuotaExceededError, match="kept_bytes"):
+        full.insert(asked)
+    assert count(store.database)[0] == 1
+    store.delete(first.id, "")
+    assert kept() == 0
+    store.insert(asked)
+    assert replace(store, keep_s=-1.0).delete_expired() == 1
+    assert kept() == 0

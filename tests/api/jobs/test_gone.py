@@ -1,9 +1,11 @@
 """A database that cannot be used for a while."""
 
+import asyncio
 import sqlite3
 import threading
 from asyncio import Runner
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,9 @@ from tiger.api.jobs import engine
 from tiger.api.jobs.database import Database
 from tiger.api.jobs.engine import DurableJobs
 from tiger.api.jobs.store import Store
+from tiger.api.jobs.usage import UsageStore
 from tiger.api.seams.job import DatabaseDownError, Job, JobOrder
+from tiger.api.seams.quota import Quotas
 
 BIG = JobOrder(kind="assign", body=b'{"n": 1}' + b" " * 300_000)
 
@@ -59,6 +63,27 @@ def test_a_database_that_hangs_is_told(loop: Runner, jobs: DurableJobs, monkeypa
     with pytest.raises(DatabaseDownError, match="no answer"):
         jobs.waiting()
     asked.set()
+
+
+def test_small_work_does_not_wait_for_a_database_that_hangs(
+    loop: Runner, own: DurableJobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes on whatever its owner has used."""
+    asked = threading.Event()
+    own.settings = replace(own.settings, quotas_of=lambda _: Quotas(processor_s_per_day=1.0))
+    monkeypatch.setattr(engine, "ADMIT_S", 0.01)
+    monkeypatch.setattr(UsageStore, "check_processor", lambda *_: asked.wait())
+
+    async def admit() -> None:
+        await own.start()
+        try:
+            async with asyncio.timeout(5):
+                await own.admit("")
+        finally:
+            asked.set()
+            await own.stop()
+
+    loop.run(admit())
 
 
 async def _run_job(jobs: DurableJobs) -> Job:

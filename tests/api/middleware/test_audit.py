@@ -1,5 +1,6 @@
 """The audit."""
 
+import asyncio
 import json
 import uuid
 from collections.abc import Callable, Iterator
@@ -7,14 +8,18 @@ from typing import Any
 
 import httpx
 import pytest
+from fastapi import FastAPI, Request
 from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings, strategies
+from starlette.requests import ClientDisconnect
 
 from tests.api.desk import Clerk
 from tests.api.memory import in_memory
 from tiger.api.accounts import Accounts, Quotas, ServiceAccount
 from tiger.api.app import create_app
-from tiger.api.middleware import keys
+from tiger.api.middleware import keys, problems
+from tiger.api.middleware.audit import AuditLog
+from tiger.api.middleware.log import RequestLog
 from tiger.api.settings import Settings
 
 Lines = Callable[[], list[dict[str, Any]]]
@@ -56,6 +61,24 @@ def test_what_changes_something_is_on_a_line(client: TestClient, lines: Lines) -
     assert "show_job" not in {line["action"] for line in audited(lines)}
 
 
+def test_comparisons_and_rebalancers_that_are_made_are_named(client: TestClient, lines: Lines) -> None:
+    """As jobs are, which have a line of their own when they end."""
+    headers = {"X-API-Key": KEY}
+    variants = [{"changes": {"seed": seed}} for seed in (1, 2)]
+    rebalancer = {
+        "model": "transformer:layers=12,hidden=1024,heads=16,vocabulary=50257,sequence=2048",
+        "cluster": "dgx:1",
+        "pipeline": 4,
+        "microbatches": 16,
+    }
+    comparison = {"kind": "assign", "request": TASKS, "variants": variants}
+    for path, body in (("/comparisons", comparison), ("/rebalancers", rebalancer)):
+        answer = client.post(path, json=body, headers=headers)
+        assert answer.status_code == 201
+        line = audited(lines)[-1]
+        assert line["resource"] == answer.headers["location"].rpartition("/")[2]
+
+
 def test_a_request_without_a_good_key_is_denied(client: TestClient, lines: Lines) -> None:
     """Nobody is named, a read among them, and nor is the key that was sent."""
     client.get("/jobs", headers={"X-API-Key": WRONG})
@@ -69,6 +92,35 @@ def test_a_refusal_names_no_resource_that_was_not_found(client: TestClient, line
     client.delete(f"/jobs/{uuid.uuid4().hex}", headers={"X-API-Key": KEY})
     (line,) = audited(lines)
     assert (line["action"], line["outcome"], line["status"], line["resource"]) == ("cancel_job", "refused", 404, None)
+
+
+@pytest.mark.parametrize(
+    ("raised", "outcome", "status"),
+    [
+        (ClientDisconnect(), "abandoned", 499),
+        (asyncio.CancelledError(), "failed", 503),
+        (ZeroDivisionError(), "failed", 500),
+    ],
+)
+def test_a_request_without_an_answer_names_its_job(
+    lines: Lines, raised: BaseException, outcome: str, status: int
+) -> None:
+    """Its client has left, the server ends, or it fails: the job that it made is on its line all the same."""
+    job_id = uuid.uuid4().hex
+
+    async def fail(request: Request) -> None:
+        request.state.job_id = job_id
+        raise raised
+
+    app = FastAPI()
+    for kind in problems.HANDLED:
+        app.add_exception_handler(kind, problems.answer)
+    app.add_middleware(AuditLog)
+    app.add_middleware(RequestLog)
+    app.add_api_route("/fail", fail, methods=["POST"])
+    TestClient(app).post("/fail")
+    (line,) = (line for line in lines() if line["event"] == "audit")
+    assert (line["outcome"], line["status"], line["resource"]) == (outcome, status, job_id)
 
 
 def test_reads_are_on_a_line_where_the_operator_says_so(lines: Lines) -> None:
@@ -131,5 +183,7 @@ def test_no_line_shows_a_secret_of_webhooks(client: TestClient, lines: Lines) ->
     client.post(
         "/assign", json=TASKS, headers={"X-API-Key": KEY, "Webhook-URL": "https://hooks.example/token-1234567890"}
     )
-    assert SECRET not in written(lines())
     assert "token-1234567890" not in written(lines())
+    for place in ("path", "segment", "X-Request-Id", "tag", "body"):
+        send(client, SECRET, frozenset((place,)), good=True)
+    assert SECRET not in written(lines())

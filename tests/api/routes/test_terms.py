@@ -31,6 +31,20 @@ def test_terms_make_a_job_of_a_request_that_is_little_work(client: TestClient) -
     assert (shown["priority"], shown["tags"]) == (7, ["a", "team/b"])
 
 
+def test_several_addresses_are_refused(client: TestClient) -> None:
+    """One of them would never be told."""
+    headers = [("Webhook-URL", "https://a.example/"), ("Webhook-URL", "https://b.example/")]
+    answer = client.post("/assign", json=TASKS, headers=headers)
+    assert answer.status_code == 422
+    assert answer.json()["errors"] == [{"pointer": "#/Webhook-URL", "detail": "expected one address, got several"}]
+
+
+def test_too_many_tags_are_counted(client: TestClient) -> None:
+    """The sentence says what was expected, as all others do."""
+    answer = client.post("/assign", params={"tag": list("abcdefghijklmnopq")}, json=TASKS)
+    assert answer.json()["errors"] == [{"pointer": "#/tag", "detail": "expected at most 16 items, got 17"}]
+
+
 @pytest.mark.parametrize(
     ("params", "pointer"),
     [
