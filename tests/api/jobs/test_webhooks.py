@@ -103,7 +103,7 @@ def test_the_end_of_a_job_is_told_and_signed(loop: Runner, opened: Opener, recei
     outcomes: list[str] = []
     jobs._sender.on_outcome = outcomes.append
     job = loop.run(jobs.submit(work(receiver)))
-    loop.run(until(lambda: receiver.received and is_settled(jobs)))
+    loop.run(until(lambda: receiver.received and is_settled(jobs) and outcomes))
     (got,) = receiver.received
     assert got.event["job"]["id"] == job.id
     assert (got.event["event"], got.path) == ("job.done", "/tiger?token=t0psecret")
