@@ -108,7 +108,8 @@ def _read_variants(asked: ComparisonRequest, limits: Limits) -> Iterator[Expande
         try:
             yield _order(where, label, cast(Kind, asked.kind), merge(asked.request, each.changes), limits)
         except (ValidationError, InputError) as error:
-            changed = _fault("", error).field.partition("/")[0] in each.changes
+            first = _fault("", error).field.partition("/")[0]
+            changed = first.replace("~1", "/").replace("~0", "~") in each.changes
             raise _fault(f"{where}/changes" if changed else "request", error) from None
 
 

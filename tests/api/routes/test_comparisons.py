@@ -124,6 +124,19 @@ def test_a_table_is_saved_as_csv(solving: TestClient) -> None:
     ]
 
 
+def test_bug_cells_are_text_and_no_formulas(solving: TestClient) -> None:
+    """Text is written as it is, quoted where it has to be, and a spreadsheet takes none for a formula."""
+    labels = ["=HYPERLINK(1)", "+1", "-1", "@SUM(1)", 'a,"b" ü']
+    circuit = 'OPENQASM 2.0;\ninclude "qelib1.inc";\nqreg q[2];\ncx q[0],q[1]; // "é"'
+    variants = [{"label": label, "changes": {}} for label in labels]
+    variants[1]["changes"] = {"circuit": circuit}
+    body = {"kind": "assign", "request": CIRCUIT, "variants": variants}
+    answer = solving.get(f"/comparisons/{compare(solving, body).id}/table.csv")
+    rows = list(csv.DictReader(io.StringIO(answer.text, newline="")))
+    assert [row["label"] for row in rows] == ["'=HYPERLINK(1)", "'+1", "'-1", "'@SUM(1)", 'a,"b" ü']
+    assert [row["request.circuit"] for row in rows[:2]] == [CIRCUIT["circuit"], circuit]
+
+
 def test_comparisons_are_listed_and_forgotten(solving: TestClient) -> None:
     """The newest first; the jobs of one that is forgotten stay."""
     first, second = (compare(solving, SEEDS) for _ in range(2))
@@ -157,6 +170,8 @@ CIRCUIT = {"circuit": "OPENQASM 2.0; qreg q[2]; CX q[0],q[1];", "topology": "rin
         ({"entries": [{"job": "x"}, {"job": "y", "kind": "assign"}]}, "#/entries/1"),
         ({"entries": [{"job": "x"}, {"request": RING}]}, "#/entries/1"),
         ({"entries": [{"job": "x"}, {"label": "a\nb", "job": "y"}]}, "#/entries/1/label"),
+        ({**SEEDS, "variants": [{"changes": {"a/b": 1, "~": 2}}] * 2}, "#/variants/0/changes/a~1b"),
+        ({**SEEDS, "variants": [{"changes": {"~/": 1}}] * 2}, "#/variants/0/changes/~0~1"),
         ({"entries": [{"job": "x"}, {"kind": "map", "request": RING}]}, "#/entries/1/kind"),
         ({"entries": [{"job": "x"}, {"kind": "assign", "request": {**RING, "seed": -1}}]}, "#/entries/1/request/seed"),
         ({**SEEDS, "variants": [{"changes": {}}, {"changes": {"seed": "x"}}]}, "#/variants/1/changes/seed"),
@@ -182,6 +197,14 @@ def test_what_cannot_be_compared_is_named(solving: TestClient, body: dict[str, A
     last = solving.get("/jobs?limit=1").json()["jobs"]
     assert fault(solving.post("/comparisons", json=body))[0] == pointer
     assert [job["id"] for job in solving.get("/jobs?limit=1").json()["jobs"]] == [job["id"] for job in last]
+
+
+@pytest.mark.parametrize("label", ["", "  ", "a\nb", "x" * 101])
+def test_bug_a_label_that_nobody_can_read_says_what_is_expected(solving: TestClient, label: str) -> None:
+    """Of labels, and in words: a row without a visible name cannot be pressed."""
+    where, reason = fault(solving.post("/comparisons", json={**SEEDS, "variants": [{"label": label}, {}]}))
+    assert where == "#/variants/0/label"
+    assert reason.startswith("expected 1 to 100 characters, some of them visible, and no control characters, got ")
 
 
 @pytest.mark.parametrize(
