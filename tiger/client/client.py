@@ -71,7 +71,7 @@ class Client:
         tags: Sequence[str] = (),
         priority: int = 0,
     ) -> None:
-        self._terms = _Terms(tuple(tags), priority)
+        self._terms = _Terms(tuple(_listed(tags)), priority)
         used = os.environ.get(KEY_VARIABLE, "").strip() if key is None else key
         self._connection = Connection(url, used, timeout_s, patience or Patience())
 
@@ -282,7 +282,8 @@ class _Terms(NamedTuple):
 
     def replace(self, tags: Sequence[str] | None, priority: int | None) -> "_Terms":
         """Return terms with some replaced, where they are not None."""
-        return _Terms(self.tags if tags is None else tuple(tags), self.priority if priority is None else priority)
+        chosen = self.tags if tags is None else tuple(_listed(tags))
+        return _Terms(chosen, self.priority if priority is None else priority)
 
     @property
     def query(self) -> str:

@@ -438,18 +438,9 @@ def test_bug_a_comparison_fits_a_telephone_and_outlives_a_pause(page: Any, url: 
 
 
 def test_bug_older_jobs_stay_in_the_list_while_new_ones_come(page: Any, url: str) -> None:
-    """What a new job pushes off the first page is not lost, and stands there once; of eleven jobs ten are compared."""
-    jobs = [
-        {
-            "id": f"{k:08x}{'0' * 24}",
-            "kind": "assign",
-            "status": "done",
-            "created_s": 1000.0 + k // 2,
-            "tags": [],
-            "priority": 0,
-        }
-        for k in range(12)
-    ][::-1]
+    """What a new job pushes off the first page is not lost, and stands there once; no more than ten can be picked."""
+    common = {"kind": "assign", "status": "done", "tags": [], "priority": 0}
+    jobs = [{**common, "id": f"{k:08x}{'0' * 24}", "created_s": 1000.0 + k // 2} for k in range(12)][::-1]
     first = jobs[1:]
     listed = {"/jobs": {"jobs": first[:6], "next": "/jobs?after=x"}, "/jobs?after=x": {"jobs": first[6:], "next": None}}
     page.route(re.compile(r"/jobs(\?.*)?$"), lambda route: route.fulfill(json=listed[route.request.url[len(url) :]]))
