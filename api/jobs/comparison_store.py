@@ -14,8 +14,10 @@ from tiger.api.jobs.database import Database, read_clock
 from tiger.api.jobs.migrations import COMPARISONS
 from tiger.api.jobs.rows import select_page, write_cursor
 from tiger.api.jobs.store import ID
+from tiger.api.jobs.usage import add_kept, delete_kept, require_kept
 from tiger.api.seams.comparison import ComparedJob, NewComparison, StoredComparison
 from tiger.api.seams.job import Job, JobOrder, KeyReusedError, Kind
+from tiger.api.seams.quota import QuotasOf, allow_all
 
 # Comparisons that are deleted at a time; SQLite takes at least 999 parameters in a statement.
 BATCH = 500
@@ -32,11 +34,12 @@ class ComparisonStore:
     database: Database
     add: Callable[[Connection, JobOrder], Job]
     keep_s: float
+    quotas_of: QuotasOf = allow_all
 
     def insert(self, new: NewComparison) -> StoredComparison:
         """Keep a comparison with its new jobs and return it, or the one of the same key.
 
-        Raises KeyReusedError, QueueFullError or DiskFullError, and keeps nothing then.
+        Raises KeyReusedError, QuotaExceededError or DiskFullError, and keeps nothing then.
         """
         return self.database.insert_once(
             lambda connection: self._insert(connection, new),
@@ -73,7 +76,10 @@ class ComparisonStore:
         if not ID.match(comparison_id):
             return False
         with self.database.begin() as connection:
-            return connection.execute(sa.delete(COMPARISONS).where(*_of(comparison_id, owner))).rowcount == 1
+            gone = connection.execute(sa.delete(COMPARISONS).where(*_of(comparison_id, owner))).rowcount == 1
+            if gone:
+                delete_kept(connection, [comparison_id])
+        return gone
 
     def delete_expired(self) -> int:
         """Forget some of the comparisons that have expired, and count them."""
@@ -81,6 +87,7 @@ class ComparisonStore:
             since_s = read_clock(connection) - self.keep_s
             query = sa.select(COMPARISONS.c.id).where(COMPARISONS.c.created_s < since_s).limit(BATCH)
             old = [row.id for row in connection.execute(query)]
+            delete_kept(connection, old)
             return connection.execute(sa.delete(COMPARISONS).where(COMPARISONS.c.id.in_(old))).rowcount if old else 0
 
     def _insert(self, connection: Connection, new: NewComparison) -> StoredComparison:
@@ -89,6 +96,7 @@ class ComparisonStore:
         row = sa.insert(COMPARISONS).values(id=name, owner=new.owner, key=new.key, hash=_digest(new.body))
         # Before the jobs, so that another request with the same key waits here, and adds none.
         connection.execute(row.values(kind=new.kind, created_s=created_s, entries="[]"))
+        require_kept(connection, new.owner, self.quotas_of(new.owner), self.keep_s)
         ids = (each.job if isinstance(each.job, str) else self.add(connection, each.job).id for each in new.entries)
         entries = tuple(
             ComparedJob(label=each.label, job=job_id, request=each.request)
@@ -98,6 +106,7 @@ class ComparisonStore:
         if self.database.disk is not None:
             self.database.disk.require(len(text))
         connection.execute(sa.update(COMPARISONS).where(COMPARISONS.c.id == name).values(entries=text))
+        add_kept(connection, name, new.owner, len(text))
         return StoredComparison(id=name, owner=new.owner, kind=new.kind, created_s=created_s, entries=entries)
 
 

@@ -71,7 +71,7 @@ class DurableJobs:
         self.rebalancers = DurableRebalancers(rebalancers, self._query)
         self._events = WebhookStore(self._database, keep_s)
         self.webhooks = DurableWebhooks(self._events, self._query)
-        comparisons = ComparisonStore(self._database, self._store.add, keep_s)
+        comparisons = ComparisonStore(self._database, self._store.add, keep_s, quotas_of)
         self.comparisons = DurableComparisons(comparisons, self._query, lambda: self._dispatcher.wake())
         self._threads = ThreadPoolExecutor(REQUEST_THREADS, thread_name_prefix="tiger-requests")
         claims = Claims(self._database, self._server.name, quotas_of)

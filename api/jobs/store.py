@@ -76,7 +76,7 @@ class Store:
                 return self._insert(connection, work, digest), True
 
     def add(self, connection: Connection, work: JobOrder) -> Job:
-        """Add a job without a key to a transaction; raise QueueFullError or DiskFullError."""
+        """Add a job without a key to a transaction; raise QuotaExceededError or DiskFullError."""
         return self._insert(connection, work, _digest(work))
 
     def get(self, job_id: str, owner: str) -> Job | None:

@@ -124,6 +124,11 @@ def require_quotas(connection: Connection, owner: str, quotas: Quotas, keep_s: f
         return
     lock_owner(connection, owner)
     check_processor(connection, owner, quotas)
+    require_kept(connection, owner, quotas, keep_s)
+
+
+def require_kept(connection: Connection, owner: str, quotas: Quotas, keep_s: float) -> None:
+    """Raise QuotaExceededError where an owner may have nothing more kept."""
     if quotas.kept_bytes is not None and (kept := sum_kept(connection, owner)) >= quotas.kept_bytes:
         raise QuotaExceededError("kept_bytes", kept, quotas.kept_bytes, _first_expiry_s(connection, owner, keep_s))
 
@@ -148,7 +153,7 @@ def count_jobs(connection: Connection, status: str, *owners: str) -> int:
 
 
 def add_kept(connection: Connection, name: str, owner: str, size: int) -> None:
-    """Count the bytes of a new job or rebalancer."""
+    """Count the bytes of a new job, rebalancer or comparison."""
     connection.execute(ADD_KEPT, {"id": name, "owner": owner, "bytes": size})
 
 
@@ -158,7 +163,7 @@ def set_kept(connection: Connection, names: Sequence[object], size: int | sa.Col
 
 
 def delete_kept(connection: Connection, names: Sequence[object]) -> None:
-    """Count nothing more of jobs or rebalancers that are deleted."""
+    """Count nothing more of jobs, rebalancers or comparisons that are deleted."""
     connection.execute(sa.delete(KEPT).where(KEPT.c.id.in_(names)))
 
 
