@@ -75,8 +75,9 @@ def test_a_comparison_is_kept_with_its_new_jobs(store: ComparisonStore, jobs: St
 def test_all_new_jobs_are_kept_or_none(store: ComparisonStore) -> None:
     """Where there is room for some of them only, nothing of the comparison is left."""
     store.insert(new(2))
-    with pytest.raises(QueueFullError):
+    with pytest.raises(QueueFullError) as refused:
         store.insert(new(3))
+    assert (refused.value.used, refused.value.limit) == (2, 4)
     assert count(store.database) == [1, 2, 2]
 
 
