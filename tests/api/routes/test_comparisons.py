@@ -225,6 +225,15 @@ def test_bug_changes_that_are_no_plain_json(solving: TestClient, changes: str, s
     assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (status, pointer), answer.text
 
 
+def test_bug_circuits_are_not_compared_with_tasks_beside_a_job_that_failed(solving: TestClient) -> None:
+    """Of which nobody knows the request any more; what is known of the others is alike."""
+    failed = solving.post("/assign", params={"tag": "failed"}, json={**RING, "pinned": {"9": "0,0"}})
+    job = failed.headers["location"][6:]
+    body = {"entries": [{"job": job}, *({"kind": "assign", "request": each} for each in (CIRCUIT, RING))]}
+    where, reason = fault(solving.post("/comparisons", json=body))
+    assert (where, reason) == ("#/entries/2", "expected circuit, as an entry before has, got tasks")
+
+
 def test_two_kinds_are_not_compared(solving: TestClient) -> None:
     """The entry that is of another kind than the first is named."""
     experts = {"kind": "loads", "trace": [[1, 2, 3, 4]], "cluster": "dgx:1"}
