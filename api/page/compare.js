@@ -88,7 +88,7 @@ function Cell({ row, column: { name, unit }, all }) {
   const best = row.best.includes(name) && all.some((other) => other.figures[name] !== null && !other.best.includes(name));
   const format = SHARES.includes(name) ? formatShare : FORMATS[unit] ?? ((/** @type {number | null} */ number) => formatNumber(number, 6));
   return html`<td class=${`number${best ? " best" : ""}`}>${format(value)}${best && html`<span class="unseen"> (best)</span>`}
-    ${row !== all[0] && ratio !== null && ratio !== undefined && ratio !== 1 && html`<small>× ${formatNumber(ratio, 3)}</small>`}</td>`;
+    ${row !== all[0] && ratio !== null && ratio !== undefined && formatNumber(ratio, 3) !== "1" && html`<small>× ${formatNumber(ratio, 3)}</small>`}</td>`;
 }
 
 /**

@@ -17,6 +17,8 @@ from tiger.model.figure import Figure
 from tiger.uses import list_uses
 
 Request = Mapping[str, object]
+# What rounding leaves between equal figures, as a part of them.
+ROUNDING = 1e-9
 # What a cell begins with that spreadsheets compute.
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -103,7 +105,7 @@ def _find_best(figures: Sequence[Figure | None]) -> set[int]:
     if better is None or len(known) <= 1:
         return set()
     best = min(known.values()) if better == "less" else max(known.values())
-    return {k for k, value in known.items() if value == best}
+    return {k for k, value in known.items() if math.isclose(value, best, rel_tol=ROUNDING)}
 
 
 def _divide(figure: Figure | None, first: Figure | None) -> float | None:

@@ -15,7 +15,10 @@ from tests.api.memory import in_memory
 from tiger.api.app import create_app
 from tiger.api.routes.examples import EXPERT_MAPS, FOURIER_ON_RING, PLANS, TWO_SPEEDS
 from tiger.api.routes.expansion import merge
+from tiger.api.routes.tables import tabulate
 from tiger.api.schemas.comparisons import ComparisonBody
+from tiger.api.seams.comparison import ComparedJob, StoredComparison
+from tiger.api.seams.job import Job
 from tiger.api.settings import Settings
 
 RING = {"tasks": "ring:8", "topology": "torus:2x4"}
@@ -78,6 +81,19 @@ def test_one_problem_by_several_seeds_and_rules(solving: TestClient) -> None:
     assert (columns["cost"], columns["lower_bound"], columns["seconds"]) == (("less", ""), (None, ""), ("less", "s"))
     job = solving.get(f"/jobs/{first.job}").json()
     assert (job["tags"], job["priority"], job["report"]["cost"]) == (["night", "x"], 3, 8)
+
+
+def test_bug_what_differs_by_rounding_is_as_good(solving: TestClient) -> None:
+    """Sums of the same numbers in another order are no better."""
+    report = solving.post("/assign", json=RING).json()
+    costs = (report["cost"], report["cost"] * (1 - 1e-15), report["cost"] * 1.01)
+    jobs = [
+        Job(id=f"{k}", owner="", kind="assign", status="done", created_s=0.0, report=json.dumps(changed).encode())
+        for k, changed in enumerate({**report, "cost": cost} for cost in costs)
+    ]
+    entries = tuple(ComparedJob(label=job.id, job=job.id, request={}) for job in jobs)
+    found = tabulate(StoredComparison(id="c", owner="", kind="assign", created_s=0.0, entries=entries), jobs)
+    assert ["cost" in row.best for row in found.rows] == [True, True, False]
 
 
 def test_ended_jobs_and_new_requests_side_by_side(solving: TestClient) -> None:
