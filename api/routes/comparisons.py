@@ -206,7 +206,8 @@ def _check_alike(entries: Sequence[ExpandedEntry], found: Sequence[NewEntry], ki
 def _answer(table: ComparisonBody, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """Answer with a comparison, and with when to ask again if a job of it goes on."""
     headers = (headers or {}) | ({} if table.ended else RETRY_AFTER)
-    return Response(table.model_dump_json(), status, headers, MEDIA_TYPE)
+    # Of problems, members that a job has none of stay out, as they do where it is shown alone.
+    return Response(table.model_dump_json(exclude_unset=True), status, headers, MEDIA_TYPE)
 
 
 def _refuse_unknown() -> RefusedError:

@@ -314,6 +314,8 @@ def test_a_job_that_fails_says_why(solving: TestClient) -> None:
     assert (failed.status, failed.feasible, set(failed.figures.values())) == ("failed", None, {None})
     assert failed.problem is not None
     assert (failed.problem.status, found.rows[0].problem, found.rows[0].best) == (422, None, [])
+    shown = solving.get(f"/comparisons/{found.id}").json()["rows"][1]["problem"]
+    assert shown == solving.get(f"/jobs/{failed.job}").json()["problem"]
 
 
 def test_another_owner_sees_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
