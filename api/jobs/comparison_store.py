@@ -3,7 +3,7 @@
 import hashlib
 import json
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import cast
 
@@ -14,10 +14,10 @@ from tiger.api.jobs.database import Database, read_clock
 from tiger.api.jobs.migrations import COMPARISONS
 from tiger.api.jobs.rows import select_page, write_cursor
 from tiger.api.jobs.store import ID
-from tiger.api.jobs.usage import add_kept, check_kept, delete_kept
+from tiger.api.jobs.usage import add_kept, delete_kept, require_kept
 from tiger.api.seams.comparison import ComparedJob, NewComparison, StoredComparison
 from tiger.api.seams.job import Job, JobOrder, KeyReusedError, Kind
-from tiger.api.seams.quota import QuotasOf, allow_all
+from tiger.api.seams.quota import QueueFullError, QuotasOf, allow_all
 
 # Comparisons that are deleted at a time; SQLite takes at least 999 parameters in a statement.
 BATCH = 500
@@ -92,12 +92,10 @@ class ComparisonStore:
         row = sa.insert(COMPARISONS).values(id=name, owner=new.owner, key=new.key, hash=_digest(new.body))
         # Before the jobs, so that another request with the same key waits here, and adds none.
         connection.execute(row.values(kind=new.kind, created_s=created_s, entries="[]"))
-        # Of ended jobs alone it takes no work, whatever is used up of that.
-        check_kept(connection, new.owner, self.quotas_of(new.owner), self.keep_s)
-        ids = (each.job if isinstance(each.job, str) else self.add(connection, each.job).id for each in new.entries)
+        require_kept(connection, new.owner, self.quotas_of(new.owner), self.keep_s)
         entries = tuple(
             ComparedJob(label=each.label, job=job_id, request=each.request)
-            for each, job_id in zip(new.entries, ids, strict=True)
+            for each, job_id in zip(new.entries, self._add_jobs(connection, new), strict=True)
         )
         text = json.dumps([asdict(each) for each in entries], allow_nan=False)
         if self.database.disk is not None:
@@ -105,6 +103,22 @@ class ComparisonStore:
         connection.execute(sa.update(COMPARISONS).where(COMPARISONS.c.id == name).values(entries=text))
         add_kept(connection, name, new.owner, len(text))
         return StoredComparison(id=name, owner=new.owner, kind=new.kind, created_s=created_s, entries=entries)
+
+    def _add_jobs(self, connection: Connection, new: NewComparison) -> Iterator[str]:
+        """Add the new jobs of a comparison, and yield the id of each of its jobs.
+
+        Raises QueueFullError with what waits without them, as none of them is kept then.
+        """
+        added = 0
+        for each in new.entries:
+            if isinstance(each.job, str):
+                yield each.job
+                continue
+            try:
+                yield self.add(connection, each.job).id
+            except QueueFullError as error:
+                raise QueueFullError(error.quota, error.used - added, error.limit, error.resets_s) from None
+            added += 1
 
 
 def _forget(connection: Connection, *where: sa.ColumnElement[bool]) -> int:

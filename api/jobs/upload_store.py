@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 from tiger.api.jobs.database import Database, lock_owner, read_clock
 from tiger.api.jobs.migrations import JOB_UPLOADS, JOBS, UPLOAD_TEXTS, UPLOADS
 from tiger.api.jobs.rows import select_page, write_cursor
-from tiger.api.jobs.usage import check_kept
+from tiger.api.jobs.usage import require_kept
 from tiger.api.seams.job import ENDED, DatabaseDownError, DiskFullError
 from tiger.api.seams.quota import QuotasOf, allow_all
 from tiger.api.seams.upload import NewUpload, Upload, UploadInUseError, UploadText
@@ -134,7 +134,7 @@ class UploadStore:
         quotas = self.quotas_of(new.owner)
         if quotas.kept_bytes is not None:
             lock_owner(connection, new.owner)
-            check_kept(connection, new.owner, quotas, self.keep_s)
+            require_kept(connection, new.owner, quotas, self.keep_s)
         if self.database.disk is not None:
             self.database.disk.require(len(new.packed))
         row = {"id": new.id, "owner": new.owner, "name": new.name, "size": new.size, "kept": len(new.packed)}

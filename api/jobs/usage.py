@@ -124,11 +124,11 @@ def require_quotas(connection: Connection, owner: str, quotas: Quotas, keep_s: f
         return
     lock_owner(connection, owner)
     check_processor(connection, owner, quotas)
-    check_kept(connection, owner, quotas, keep_s)
+    require_kept(connection, owner, quotas, keep_s)
 
 
-def check_kept(connection: Connection, owner: str, quotas: Quotas, keep_s: float) -> None:
-    """Raise QuotaExceededError where as much is kept of an owner as may be, or more."""
+def require_kept(connection: Connection, owner: str, quotas: Quotas, keep_s: float) -> None:
+    """Raise QuotaExceededError where an owner may have nothing more kept."""
     if quotas.kept_bytes is not None and (kept := sum_kept(connection, owner)) >= quotas.kept_bytes:
         raise QuotaExceededError("kept_bytes", kept, quotas.kept_bytes, _first_expiry_s(connection, owner, keep_s))
 

@@ -12,11 +12,13 @@ import { askView } from "./job.js";
 import { Hops, TaskGraph } from "./mapping.js";
 import { Iteration, Load } from "./network.js";
 import { countOf, formatBytes, formatNumber, formatSeconds, formatShare } from "./numbers.js";
-import { ask, ProblemError, send } from "./service.js";
+import { ask, isPassing, ProblemError, send } from "./service.js";
 import { html, useEffect, useState } from "./vendor/preact.js";
 
 /** Seconds that the service waits for jobs that go on before it says how far they are. */
 const WAIT_S = 5;
+/** Milliseconds between two questions: a service or a proxy may wait for less, and one that is away comes back. */
+const PAUSE_MS = 1000;
 /** Figures that are parts of a whole. */
 const SHARES = ["gap", "bubble", "memory_share", "crossing", "success_probability"];
 const FORMATS = { s: formatSeconds, bytes: formatBytes };
@@ -25,15 +27,23 @@ const FORMATS = { s: formatSeconds, bytes: formatBytes };
 export function Compare({ id }) {
   const [table, setTable] = useState(/** @type {ComparisonBody | null} */ (null));
   const [error, setError] = useState(null);
+  const [lost, setLost] = useState(null);
   const path = `comparisons/${encodeURIComponent(id)}`;
   useEffect(() => {
     const stop = new AbortController();
     const follow = async () => {
       for (let wait = 0; ; wait = WAIT_S) {
-        /** @type {ComparisonBody} */
-        const found = await ask(`${path}?wait=${wait}`, { signal: stop.signal });
-        setTable(found);
-        if (found.ended) return;
+        try {
+          /** @type {ComparisonBody} */
+          const found = await ask(`${path}?wait=${wait}`, { signal: stop.signal });
+          setTable(found);
+          setLost(null);
+          if (found.ended) return;
+        } catch (fault) {
+          if (stop.signal.aborted || !isPassing(fault)) throw fault;
+          setLost(fault);
+        }
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       }
     };
     follow().catch((fault) => !stop.signal.aborted && setError(fault));
@@ -41,8 +51,10 @@ export function Compare({ id }) {
   }, [id]);
   const forget = () => send(path, { method: "DELETE" }).then(() => (location.hash = "#/jobs"), setError);
   const save = () => send(`${path}/table.csv`).then(async (answer) => download(`tiger-${id.slice(0, 8)}.csv`, "text/csv", await answer.blob()), setError);
-  if (!table) return html`<h1>Comparison</h1>${error ? html`<${Fault} error=${error} />` : html`<p class="loading">Loading ..</p>`}`;
+  const again = lost && html`<p class="fault" role="status">${lost.message} It is asked again.</p>`;
+  if (!table) return html`<h1>Comparison</h1>${error ? html`<${Fault} error=${error} />` : html`${again}<p class="loading">Loading ..</p>`}`;
   return html`<h1>${countOf(table.rows.length, "job")} side by side</h1>
+    ${!error && again}
     ${error && html`<${Fault} error=${error} />`}
     ${table.same_problem === false && html`<p class="fault">These jobs solve different problems: a better figure may be of an easier one.</p>`}
     ${table.same_problem === null && html`<p class="hint">Whether these jobs solve the same problem is not known, as the request of one is not kept.</p>`}
@@ -76,7 +88,7 @@ function Cell({ row, column: { name, unit }, all }) {
   const best = row.best.includes(name) && all.some((other) => other.figures[name] !== null && !other.best.includes(name));
   const format = SHARES.includes(name) ? formatShare : FORMATS[unit] ?? ((/** @type {number | null} */ number) => formatNumber(number, 6));
   return html`<td class=${`number${best ? " best" : ""}`}>${format(value)}${best && html`<span class="unseen"> (best)</span>`}
-    ${row !== all[0] && ratio !== null && ratio !== undefined && ratio !== 1 && html`<small>× ${formatNumber(ratio, 3)}</small>`}</td>`;
+    ${row !== all[0] && ratio !== null && ratio !== undefined && formatNumber(ratio, 3) !== "1" && html`<small>× ${formatNumber(ratio, 3)}</small>`}</td>`;
 }
 
 /**

@@ -29,7 +29,7 @@ export function JobList({ tags }) {
     ask(`jobs${queryOf(tags)}`).then((/** @type {JobsBody} */ page) => {
       if (gone) return;
       setError(null);
-      setPages((before) => (before && before.length > 1 ? [page, ...before.slice(1)] : [page]));
+      setPages((before) => renew(before ?? [], page));
       const busy = page.jobs.some((job) => job.status === "running" || job.status === "queued");
       waiting = setTimeout(() => setRound(round + 1), busy ? FRESH_MS : 10 * FRESH_MS);
     }, (fault) => {
@@ -43,7 +43,7 @@ export function JobList({ tags }) {
     };
   }, [round]);
   const more = () => ask(pages[pages.length - 1].next.slice(1)).then((/** @type {JobsBody} */ page) => setPages([...pages, page]), setError);
-  const pick = (id, on) => setPicked(on ? [...picked, id].slice(-MOST) : picked.filter((other) => other !== id));
+  const pick = (id, on) => setPicked(on ? [...picked, id] : picked.filter((other) => other !== id));
   const head = html`<h1>Jobs</h1><${Filter} tags=${tags} />`;
   if (error) return html`${head}<${Fault} error=${error} />`;
   if (!pages) return html`${head}<p class="loading">Loading ..</p>`;
@@ -52,7 +52,7 @@ export function JobList({ tags }) {
     <${CompareButton} picked=${picked} />
     ${jobs.length === 0 ? html`<div class="empty">${tags.length ? "No jobs have these tags." : html`No jobs yet. <a href="#/">Run one.</a>`}</div>` : html`<div class="wide" tabindex="0" role="region" aria-label="Jobs"><table>
       <thead><tr><th scope="col"><span class="unseen">pick</span></th><th scope="col">job</th><th scope="col">kind</th><th scope="col">state</th><th scope="col">tags</th><th scope="col">begun</th><th scope="col" class="number">took</th></tr></thead>
-      <tbody>${jobs.map((job) => html`<${Row} key=${job.id} job=${job} tags=${tags} picked=${picked.includes(job.id)} onPick=${pick} />`)}</tbody></table></div>`}
+      <tbody>${jobs.map((job) => html`<${Row} key=${job.id} job=${job} tags=${tags} picked=${picked.includes(job.id)} full=${picked.length === MOST} onPick=${pick} />`)}</tbody></table></div>`}
     ${pages[pages.length - 1].next && html`<p class="actions"><button class="plain" onClick=${more}>Show older ones</button></p>`}
     <${Comparisons} />`;
 }
@@ -82,14 +82,14 @@ function CompareButton({ picked }) {
   };
   const lacking = FEWEST - picked.length;
   return html`<p class="actions"><button onClick=${compare} disabled=${lacking > 0}>${lacking > 0 ? "Compare" : `Compare ${picked.length}`}</button>
-      <span class="hint">${lacking > 0 ? `Pick ${lacking} more${picked.length ? "" : `, up to ${MOST}`}.` : ""}</span></p>
+      <span class="hint">${lacking > 0 ? `Pick ${lacking} more${picked.length ? "" : `, up to ${MOST}`}.` : picked.length === MOST ? "No more fit in." : ""}</span></p>
     ${error && html`<${Fault} error=${error} />`}`;
 }
 
-/** @param {{job: JobSummary, tags: string[], picked: boolean, onPick: (id: string, on: boolean) => void}} props */
-function Row({ job, tags, picked, onPick }) {
+/** @param {{job: JobSummary, tags: string[], picked: boolean, full: boolean, onPick: (id: string, on: boolean) => void}} props */
+function Row({ job, tags, picked, full, onPick }) {
   const took = job.started_s && job.ended_s ? formatSeconds(job.ended_s - job.started_s) : "–";
-  return html`<tr><td><input type="checkbox" checked=${picked} aria-label=${`Pick job ${job.id.slice(0, 8)}`} onChange=${(event) => onPick(job.id, event.target.checked)} /></td>
+  return html`<tr><td><input type="checkbox" checked=${picked} disabled=${full && !picked} aria-label=${`Pick job ${job.id.slice(0, 8)}`} onChange=${(event) => onPick(job.id, event.target.checked)} /></td>
     <th scope="row"><a href=${`#/jobs/${job.id}`}>${job.id.slice(0, 8)}</a></th><td>${job.kind}</td><td><span class=${`status ${job.status}`}>${job.status}</span> ${job.progress?.cost > 0 && html`<span class="hint">best ${formatNumber(job.progress.cost, 6)}</span>`}</td>
     <td class="tags">${job.tags.map((tag) => html`<a class="tag" href=${`#/jobs${queryOf([...new Set([...tags, tag])])}`}>${tag}</a>`)}</td>
     <td>${formatTime(job.created_s)}</td><td class="number">${took}</td></tr>`;
@@ -103,6 +103,20 @@ function Comparisons() {
   const forget = (id) => send(`comparisons/${id}`, { method: "DELETE" }).then(read, read);
   return page && page.comparisons.length > 0 && html`<section class="card" aria-label="Comparisons"><h2>Comparisons</h2>
     <ul class="files">${page.comparisons.map(({ id, labels, kind, created_s }) => html`<li><a href=${`#/comparisons/${id}`}>${nameOf(labels)}</a> <span>${kind}, ${formatTime(created_s)} <button class="plain" onClick=${() => forget(id)} aria-label=${`Forget the comparison of ${nameOf(labels)}`}>Forget</button></span></li>`)}</ul></section>`;
+}
+
+/**
+ * Return pages with the first one as it is now: what it has pushed out stays, as the first of the older ones.
+ * @param {JobsBody[]} before
+ * @param {JobsBody} page
+ * @returns {JobsBody[]}
+ */
+function renew(before, page) {
+  const last = page.jobs[page.jobs.length - 1];
+  if (before.length < 2 || !page.next) return [page];
+  const isOlder = (/** @type {JobSummary} */ job) => job.created_s < last.created_s || (job.created_s === last.created_s && job.id < last.id);
+  const jobs = before.flatMap((each) => each.jobs).filter(isOlder);
+  return [page, { jobs, next: before[before.length - 1].next }];
 }
 
 /** Return the first labels of a comparison, and how many more there are. */

@@ -101,7 +101,7 @@ export async function followJob(id, { show, lost }, stop) {
 }
 
 /** Return whether a fault may be gone when the same is asked again: a stream that broke off, a service that is away or busy. */
-function isPassing(error) {
+export function isPassing(error) {
   return !(error instanceof ProblemError) || error.status === 0 || error.status === 429 || error.status >= 500;
 }
 

@@ -199,17 +199,20 @@ def add_comparisons(app: FastAPI, comparisons: ComparisonRoutes) -> None:
 def _check_alike(entries: Sequence[ExpandedEntry], found: Sequence[NewEntry], kinds: Sequence[Kind]) -> None:
     """Raise InputError of the first entry of another kind than the first one, circuits being one of their own."""
     fields = [None if each.request is None else problem_in(each.request) for each in found]
+    # The request of a job that ended without a report is not known any more.
+    known = next((field for field in fields if field is not None), None)
     for entry, kind, field in zip(entries, kinds, fields, strict=True):
         if kind != kinds[0]:
             raise InputError(entry.where, f"expected {kinds[0]}, as the first entry is, got {kind}")
-        if None not in (field, fields[0]) and field != fields[0]:
-            raise InputError(entry.where, f"expected {fields[0]}, as the first entry has, got {field}")
+        if field not in (None, known):
+            raise InputError(entry.where, f"expected {known}, as an entry before has, got {field}")
 
 
 def _answer(table: ComparisonBody, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """Answer with a comparison, and with when to ask again if a job of it goes on."""
     headers = (headers or {}) | ({} if table.ended else RETRY_AFTER)
-    return Response(table.model_dump_json(), status, headers, MEDIA_TYPE)
+    # Of problems, members that a job has none of stay out, as they do where it is shown alone.
+    return Response(table.model_dump_json(exclude_unset=True), status, headers, MEDIA_TYPE)
 
 
 def _refuse_unknown() -> RefusedError:

@@ -119,7 +119,8 @@ def _read_variants(
         try:
             yield _order(where, label, cast(Kind, asked.kind), merge(asked.request, each.changes), limits, uploads)
         except (ValidationError, InputError) as error:
-            changed = _fault("", error).field.partition("/")[0] in each.changes
+            first = _fault("", error).field.partition("/")[0]
+            changed = first.replace("~1", "/").replace("~0", "~") in each.changes
             raise _fault(f"{where}/changes" if changed else "request", error) from None
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import cast
 
-from tiger.api.routes.expansion import problem_in, write_value
+from tiger.api.routes.expansion import problem_in
 from tiger.api.schemas.comparisons import ComparedJobBody, ComparisonBody, FigureBody, summarize
 from tiger.api.seams.comparison import StoredComparison
 from tiger.api.seams.job import Job
@@ -17,6 +17,10 @@ from tiger.model.figure import Figure
 from tiger.uses import list_uses
 
 Request = Mapping[str, object]
+# What rounding leaves between equal figures, as a part of them.
+ROUNDING = 1e-9
+# What a cell begins with that spreadsheets compute.
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def tabulate(comparison: StoredComparison, jobs: Sequence[Job | None]) -> ComparisonBody:
@@ -53,16 +57,26 @@ def tabulate(comparison: StoredComparison, jobs: Sequence[Job | None]) -> Compar
 
 
 def write_table(table: ComparisonBody) -> str:
-    """Return a table as CSV (RFC 4180): a row for each job, empty where nothing is known."""
+    """Return a table as CSV (RFC 4180): a row for each job, empty where nothing is known.
+
+    Text that a spreadsheet would take for a formula begins with an apostrophe.
+    """
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\r\n")
     names = [column.name for column in table.columns]
     head = ("label", "job", "status", "feasible", "optimal")
     lines.writerow((*head, *(f"request.{name}" for name in table.differs), *names))
     for row in table.rows:
-        stated = ("" if value is None else write_value(value) for value in row.request.values())
-        lines.writerow((*(getattr(row, name) for name in head), *stated, *(row.figures[name] for name in names)))
+        known = (*(getattr(row, name) for name in head), *row.request.values())
+        lines.writerow((*map(_cell, known), *(row.figures[name] for name in names)))
     return text.getvalue()
+
+
+def _cell(value: object) -> object:
+    """Return a value as what stands in a cell: text as it is, unless it begins as a formula does, and else JSON."""
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(FORMULAS) else value
+    return value if value is None or isinstance(value, bool) else json.dumps(value, ensure_ascii=False)
 
 
 def _read_report(job: Job | None) -> Answer | None:
@@ -91,7 +105,7 @@ def _find_best(figures: Sequence[Figure | None]) -> set[int]:
     if better is None or len(known) <= 1:
         return set()
     best = min(known.values()) if better == "less" else max(known.values())
-    return {k for k, value in known.items() if value == best}
+    return {k for k, value in known.items() if math.isclose(value, best, rel_tol=ROUNDING)}
 
 
 def _divide(figure: Figure | None, first: Figure | None) -> float | None:

@@ -1,9 +1,11 @@
 """The request of `POST /comparisons`, and comparisons as answers."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 from tiger.api.schemas.assignment import AssignRequest
 from tiger.api.schemas.circuits import CircuitRequest
@@ -22,8 +24,20 @@ Asked = Annotated[
     dict[str, object] | None,
     Documented(AssignRequest | CircuitRequest | PlaceRequest | PlanRequest | ExpertRequest),
 ]
-Label = Annotated[str | None, Field(max_length=LONGEST_LABEL, pattern=r"^[^\x00-\x1f\x7f]+$")]
+# A label: one line, with something to be seen in it.
+LABEL = rf"(?=.*\S)[^\x00-\x1f\x7f]{{1,{LONGEST_LABEL}}}"
 KIND = "The route that takes the request."
+
+
+def _check_label(label: str | None) -> str | None:
+    """Return a label that can be one."""
+    if label is not None and not re.fullmatch(LABEL, label):
+        reason = f"expected 1 to {LONGEST_LABEL} characters, some of them visible, and no control characters"
+        raise PydanticCustomError("label", reason)
+    return label
+
+
+Label = Annotated[str | None, AfterValidator(_check_label), Field(json_schema_extra={"pattern": f"^{LABEL}$"})]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -59,7 +59,7 @@ class Comparisons(Protocol):
     async def insert(self, new: NewComparison) -> StoredComparison:
         """Keep a comparison with all its new jobs and return it, or the one of the same key.
 
-        Raises KeyReusedError, QueueFullError or DiskFullError, and keeps nothing then.
+        Raises KeyReusedError, QuotaExceededError or DiskFullError, and keeps nothing then.
         """
 
     async def find(self, owner: str, key: str, body: bytes) -> StoredComparison | None:

@@ -7,6 +7,8 @@ import pytest
 
 from tiger.api.app import create_app
 from tiger.api.middleware.keys import SCHEMES, parse
+from tiger.api.routes.page import ROUTES
+from tiger.api.routes.readiness import NEEDS
 from tiger.api.routes.requests import KINDS
 from tiger.api.schemas.closed import document_requests
 from tiger.api.settings import Settings
@@ -38,6 +40,13 @@ def walk(part: object, path: str = "#") -> Iterator[tuple[str, Schema]]:
 def kinds(schema: Schema) -> set[type]:
     """Return the types of the values that an enum lists."""
     return {type(value) for value in schema.get("enum", [])}
+
+
+def test_bug_every_route_is_in_the_index_and_says_whether_it_can_be_used(document: Schema) -> None:
+    """Whoever asks what there is, or whether the service is ready, hears of all of it."""
+    first = {f"/{path.split('/')[1]}" for path in document["paths"]}
+    assert first - {*ROUTES} == set()
+    assert first - NEEDS.keys() == {"/healthz", "/metrics", "/readyz", "/solvers", "/topologies"}
 
 
 def test_bug_no_schema_has_several_types(document: Schema) -> None:

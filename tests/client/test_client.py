@@ -291,8 +291,12 @@ def test_tags_and_priority_go_with_every_request(url: str, client: Client, repor
         tagged.assign(PAIR, "grid:2", seed=4)
         tagged.submit(assignment(PAIR, "grid:2"), tags=["c"], priority=0)
     client.submit(assignment(PAIR, "grid:2"), priority=9)
+    with Client(url, tags="night") as tagged:
+        tagged.submit(assignment(PAIR, "grid:2"))
+        tagged.submit(assignment(PAIR, "grid:2"), tags="day")
     sent = [parse_qs(urlsplit(route).query) for route in routes()]
-    assert sent == [{"tag": ["team/a", "b"], "priority": ["3"]}, {"tag": ["c"]}, {"priority": ["9"]}]
+    assert sent[:3] == [{"tag": ["team/a", "b"], "priority": ["3"]}, {"tag": ["c"]}, {"priority": ["9"]}]
+    assert sent[3:] == [{"tag": ["night"]}, {"tag": ["day"]}]
     job = client.job("j1")
     assert (job.tags, job.priority) == (("a",), 3)
 
@@ -340,6 +344,13 @@ def test_requests_and_jobs_are_compared(client: Client) -> None:
     assert client.find_comparison("c1").table() == "label,job\r\n"
     say("DELETE /comparisons/c1", (204, b"", {}))
     comparison.forget()
+
+
+@pytest.mark.parametrize("compared", ["j1", assignment(PAIR, "grid:2"), ["j1", 2], {"a": None, "b": "j1"}])
+def test_bug_what_cannot_be_compared_is_refused_before_it_is_sent(client: Client, compared: Any) -> None:
+    """One request alone, whose letters or fields would else be taken for entries, and what is no job."""
+    with pytest.raises(InputError, match="compared: expected "):
+        client.compare(compared)
 
 
 def test_what_is_no_comparison_is_an_error_of_the_service(client: Client) -> None:

@@ -307,8 +307,8 @@ class _Terms(NamedTuple):
 
     def replace(self, tags: str | Sequence[str] | None, priority: int | None) -> "_Terms":
         """Return terms with some replaced, where they are not None."""
-        tags = self.tags if tags is None else tuple(_listed(tags))
-        return _Terms(tags, self.priority if priority is None else priority)
+        chosen = self.tags if tags is None else tuple(_listed(tags))
+        return _Terms(chosen, self.priority if priority is None else priority)
 
     @property
     def query(self) -> str:

@@ -12,9 +12,11 @@ from tiger.client.connection import Call, Connection
 from tiger.client.errors import Document, ServiceError
 from tiger.client.job import PAUSE_S, POLL_S, RemoteJob
 from tiger.client.requests import Asked, body_of
+from tiger.errors import InputError
 
 # What is compared: a request, a job, or the id of one.
 Compared = Asked[Any] | RemoteJob[Any] | str
+ONE = (Asked, RemoteJob, str)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +99,9 @@ class RemoteComparison:
 def begin_comparison(
     connection: Connection, compared: Mapping[str, Compared] | Sequence[Compared], query: str
 ) -> RemoteComparison:
-    """Have a service compare jobs, and requests that become jobs with the terms of a query."""
+    """Have a service compare jobs, and requests that become jobs with the terms of a query; raise InputError."""
+    if isinstance(compared, ONE):
+        raise InputError("compared", f"expected two to ten of these, got one {type(compared).__name__} alone")
     entries = (
         [_state(each) | {"label": label} for label, each in compared.items()]
         if isinstance(compared, Mapping)
@@ -115,7 +119,9 @@ def find_comparison(connection: Connection, comparison_id: str) -> RemoteCompari
 
 
 def _state(compared: Compared) -> dict[str, object]:
-    """Return what a service is told of a job or a request."""
+    """Return what a service is told of a job or a request; raise InputError for anything else."""
+    if not isinstance(compared, ONE):
+        raise InputError("compared", f"expected requests, jobs and ids of jobs, got {type(compared).__name__}")
     if isinstance(compared, Asked):
         return {"kind": compared.path, "request": json.loads(compared.body)}
     return {"job": compared if isinstance(compared, str) else compared.id}

@@ -76,8 +76,9 @@ def test_a_comparison_is_kept_with_its_new_jobs(store: ComparisonStore, jobs: St
 def test_all_new_jobs_are_kept_or_none(store: ComparisonStore) -> None:
     """Where there is room for some of them only, nothing of the comparison is left."""
     store.insert(new(2))
-    with pytest.raises(QueueFullError):
+    with pytest.raises(QueueFullError) as refused:
         store.insert(new(3))
+    assert (refused.value.used, refused.value.limit) == (2, 4)
     assert count(store.database) == [1, 2, 2]
 
 
@@ -105,6 +106,21 @@ def test_a_page_begins_where_the_last_one_ended(store: ComparisonStore) -> None:
     assert ([each.id for each in rest], end, store.page("me", None, 2)) == (ids[2:], None, ((), None))
     with pytest.raises(InputError, match="after: expected the cursor of a page"):
         store.page("", "x", 2)
+
+
+def test_bug_what_is_kept_of_comparisons_counts(store: ComparisonStore) -> None:
+    """Of jobs that there are, too, so that nobody fills the disk with them; to forget one makes room."""
+    few = replace(store, quotas_of=lambda _: Quotas(kept_bytes=1))
+    entries = (NewEntry(label="x", job="0" * 32, request=None),) * 2
+    asked = replace(new(0), entries=entries, owner="kept")
+    for _ in range(2):
+        first = few.insert(asked)
+        with pytest.raises(QuotaExceededError, match="kept_bytes"):
+            few.insert(asked)
+        assert few.delete(first.id, "kept")
+    few.insert(asked)
+    assert replace(few, keep_s=-1.0).delete_expired() == 1
+    few.insert(asked)
 
 
 def test_what_is_older_than_jobs_are_kept_is_forgotten(store: ComparisonStore) -> None:

@@ -72,10 +72,10 @@ def show_list(page: Any) -> None:
     page.get_by_role("checkbox").first.wait_for()
 
 
-def make_comparison(page: Any, url: str, count: int, tags: list[str]) -> str:
-    """Have some jobs with tags compared, and return the address of the comparison."""
+def make_comparison(page: Any, url: str, count: int, tags: list[str], label: str = "a") -> str:
+    """Have some jobs with tags compared, the first with a label, and return the address of the comparison."""
     request = {"tasks": "ring:4", "topology": "ring:4"}
-    body = {"kind": "assign", "request": request, "variants": [{"label": "a"}, *[{"label": "b"}] * (count - 1)]}
+    body = {"kind": "assign", "request": request, "variants": [{"label": label}, *[{"label": "b"}] * (count - 1)]}
     route = f"{url}/comparisons?{urlencode({'tag': tags}, doseq=True)}"
     sent = page.request.post(route, data=body, headers={"X-API-Key": KEY})
     return f"{url}/#/comparisons/{sent.json()['id']}"
@@ -431,6 +431,45 @@ def test_jobs_are_found_by_their_tags(page: Any, url: str) -> None:
     page.get_by_role("link", name="Show jobs without the tag team/a, too").click()
     page.get_by_role("link", name="Show jobs without the tag one, too").click()
     page.get_by_role("region", name="Comparisons").get_by_role("link", name="a; b; b and 7 more").first.wait_for()
+
+
+@pytest.mark.parametrize("page", [NARROW], indirect=True)
+def test_bug_a_comparison_fits_a_telephone_and_outlives_a_pause(page: Any, url: str, faults: list[str]) -> None:
+    """Whatever its labels are, nobody has to scroll sideways; it is asked for again until it is there."""
+    address = make_comparison(page, url, 2, [], "x" * 100)
+    page.route("**/comparisons/*", lambda route: route.fulfill(status=503, json={"detail": "Come back."}))
+    page.goto(address)
+    page.get_by_text("Come back. It is asked again.").wait_for()
+    page.unroute_all()
+    page.locator(".graph[data-ready]").nth(1).wait_for()
+    assert page.get_by_text("It is asked again.").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    page.goto(f"{url}/#/jobs")
+    page.get_by_role("region", name="Comparisons").get_by_role("link").first.wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    assert [fault for fault in faults if "503" not in fault] == []
+    faults.clear()
+
+
+def test_bug_older_jobs_stay_in_the_list_while_new_ones_come(page: Any, url: str) -> None:
+    """What a new job pushes off the first page is not lost, and stands there once; no more than ten can be picked."""
+    common = {"kind": "assign", "status": "done", "tags": [], "priority": 0}
+    jobs = [{**common, "id": f"{k:08x}{'0' * 24}", "created_s": 1000.0 + k // 2} for k in range(12)][::-1]
+    first = jobs[1:]
+    listed = {"/jobs": {"jobs": first[:6], "next": "/jobs?after=x"}, "/jobs?after=x": {"jobs": first[6:], "next": None}}
+    page.route(re.compile(r"/jobs(\?.*)?$"), lambda route: route.fulfill(json=listed[route.request.url[len(url) :]]))
+    page.goto(f"{url}/#/jobs")
+    page.get_by_role("button", name="Show older ones").click()
+    names = [f"Pick job {job['id'][:8]}" for job in jobs]
+    boxes = page.get_by_role("checkbox")
+    boxes.nth(10).wait_for()
+    listed["/jobs"] = {"jobs": jobs[:6], "next": "/jobs?after=y"}
+    boxes.nth(11).wait_for(timeout=40_000)
+    assert [box.get_attribute("aria-label") for box in boxes.all()] == names
+    for box in boxes.all()[:10]:
+        box.check()
+    assert [box.is_enabled() for box in boxes.all()] == [True] * 10 + [False] * 2
+    assert page.get_by_role("button", name="Compare 10").is_enabled()
 
 
 def test_a_job_that_is_unknown_or_cannot_be_done_says_why(page: Any, url: str, faults: list[str]) -> None:

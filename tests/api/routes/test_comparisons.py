@@ -15,7 +15,10 @@ from tests.api.memory import in_memory
 from tiger.api.app import create_app
 from tiger.api.routes.examples import EXPERT_MAPS, FOURIER_ON_RING, PLANS, TWO_SPEEDS
 from tiger.api.routes.expansion import merge
+from tiger.api.routes.tables import tabulate
 from tiger.api.schemas.comparisons import ComparisonBody
+from tiger.api.seams.comparison import ComparedJob, StoredComparison
+from tiger.api.seams.job import Job
 from tiger.api.settings import Settings
 
 RING = {"tasks": "ring:8", "topology": "torus:2x4"}
@@ -80,6 +83,19 @@ def test_one_problem_by_several_seeds_and_rules(solving: TestClient) -> None:
     assert (job["tags"], job["priority"], job["report"]["cost"]) == (["night", "x"], 3, 8)
 
 
+def test_bug_what_differs_by_rounding_is_as_good(solving: TestClient) -> None:
+    """Sums of the same numbers in another order are no better."""
+    report = solving.post("/assign", json=RING).json()
+    costs = (report["cost"], report["cost"] * (1 - 1e-15), report["cost"] * 1.01)
+    jobs = [
+        Job(id=f"{k}", owner="", kind="assign", status="done", created_s=0.0, report=json.dumps(changed).encode())
+        for k, changed in enumerate({**report, "cost": cost} for cost in costs)
+    ]
+    entries = tuple(ComparedJob(label=job.id, job=job.id, request={}) for job in jobs)
+    found = tabulate(StoredComparison(id="c", owner="", kind="assign", created_s=0.0, entries=entries), jobs)
+    assert ["cost" in row.best for row in found.rows] == [True, True, False]
+
+
 def test_ended_jobs_and_new_requests_side_by_side(solving: TestClient) -> None:
     """One that has been purged since is gone, and what is known of its request stays."""
     known = solving.post("/assign", params={"tag": "known"}, json={**RING, "seed": 7}).headers["location"][6:]
@@ -124,6 +140,19 @@ def test_a_table_is_saved_as_csv(solving: TestClient) -> None:
     ]
 
 
+def test_bug_cells_are_text_and_no_formulas(solving: TestClient) -> None:
+    """Text is written as it is, quoted where it has to be, and a spreadsheet takes none for a formula."""
+    labels = ["=HYPERLINK(1)", "+1", "-1", "@SUM(1)", 'a,"b" ü']
+    circuit = 'OPENQASM 2.0;\ninclude "qelib1.inc";\nqreg q[2];\ncx q[0],q[1]; // "é"'
+    variants = [{"label": label, "changes": {}} for label in labels]
+    variants[1]["changes"] = {"circuit": circuit}
+    body = {"kind": "assign", "request": CIRCUIT, "variants": variants}
+    answer = solving.get(f"/comparisons/{compare(solving, body).id}/table.csv")
+    rows = list(csv.DictReader(io.StringIO(answer.text, newline="")))
+    assert [row["label"] for row in rows] == ["'=HYPERLINK(1)", "'+1", "'-1", "'@SUM(1)", 'a,"b" ü']
+    assert [row["request.circuit"] for row in rows[:2]] == [CIRCUIT["circuit"], circuit]
+
+
 def test_comparisons_are_listed_and_forgotten(solving: TestClient) -> None:
     """The newest first; the jobs of one that is forgotten stay."""
     first, second = (compare(solving, SEEDS) for _ in range(2))
@@ -157,6 +186,8 @@ CIRCUIT = {"circuit": "OPENQASM 2.0; qreg q[2]; CX q[0],q[1];", "topology": "rin
         ({"entries": [{"job": "x"}, {"job": "y", "kind": "assign"}]}, "#/entries/1"),
         ({"entries": [{"job": "x"}, {"request": RING}]}, "#/entries/1"),
         ({"entries": [{"job": "x"}, {"label": "a\nb", "job": "y"}]}, "#/entries/1/label"),
+        ({**SEEDS, "variants": [{"changes": {"a/b": 1, "~": 2}}] * 2}, "#/variants/0/changes/a~1b"),
+        ({**SEEDS, "variants": [{"changes": {"~/": 1}}] * 2}, "#/variants/0/changes/~0~1"),
         ({"entries": [{"job": "x"}, {"kind": "map", "request": RING}]}, "#/entries/1/kind"),
         ({"entries": [{"job": "x"}, {"kind": "assign", "request": {**RING, "seed": -1}}]}, "#/entries/1/request/seed"),
         ({**SEEDS, "variants": [{"changes": {}}, {"changes": {"seed": "x"}}]}, "#/variants/1/changes/seed"),
@@ -184,6 +215,14 @@ def test_what_cannot_be_compared_is_named(solving: TestClient, body: dict[str, A
     assert [job["id"] for job in solving.get("/jobs?limit=1").json()["jobs"]] == [job["id"] for job in last]
 
 
+@pytest.mark.parametrize("label", ["", "  ", "a\nb", "x" * 101])
+def test_bug_a_label_that_nobody_can_read_says_what_is_expected(solving: TestClient, label: str) -> None:
+    """Of labels, and in words: a row without a visible name cannot be pressed."""
+    where, reason = fault(solving.post("/comparisons", json={**SEEDS, "variants": [{"label": label}, {}]}))
+    assert where == "#/variants/0/label"
+    assert reason.startswith("expected 1 to 100 characters, some of them visible, and no control characters, got ")
+
+
 @pytest.mark.parametrize(
     ("changes", "status", "pointer"),
     [
@@ -200,6 +239,15 @@ def test_bug_changes_that_are_no_plain_json(solving: TestClient, changes: str, s
     body = f'{{"kind": "assign", "request": {json.dumps(RING)}, "variants": [{{"changes": {changes}}}, {{}}]}}'
     answer = solving.post("/comparisons", content=body, headers={"Content-Type": "application/json"})
     assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (status, pointer), answer.text
+
+
+def test_bug_circuits_are_not_compared_with_tasks_beside_a_job_that_failed(solving: TestClient) -> None:
+    """Of which nobody knows the request any more; what is known of the others is alike."""
+    failed = solving.post("/assign", params={"tag": "failed"}, json={**RING, "pinned": {"9": "0,0"}})
+    job = failed.headers["location"][6:]
+    body = {"entries": [{"job": job}, *({"kind": "assign", "request": each} for each in (CIRCUIT, RING))]}
+    where, reason = fault(solving.post("/comparisons", json=body))
+    assert (where, reason) == ("#/entries/2", "expected circuit, as an entry before has, got tasks")
 
 
 def test_two_kinds_are_not_compared(solving: TestClient) -> None:
@@ -266,6 +314,8 @@ def test_a_job_that_fails_says_why(solving: TestClient) -> None:
     assert (failed.status, failed.feasible, set(failed.figures.values())) == ("failed", None, {None})
     assert failed.problem is not None
     assert (failed.problem.status, found.rows[0].problem, found.rows[0].best) == (422, None, [])
+    shown = solving.get(f"/comparisons/{found.id}").json()["rows"][1]["problem"]
+    assert shown == solving.get(f"/jobs/{failed.job}").json()["problem"]
 
 
 def test_another_owner_sees_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
