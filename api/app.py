@@ -133,18 +133,16 @@ class Service:
     async def assign(self, request: Request, terms: Terms) -> Response:
         """Solve a mapping problem or route a circuit, and answer with the report, whether it is feasible or not.
 
-        Little work is done at once. More becomes a job, and so does every request with an Idempotency-Key or terms of
-        a job: what does
-        not end within the wait is answered with the job, which goes on.
+        Little work is done at once. More becomes a job, and so does every request with an Idempotency-Key, a priority,
+        tags or a Webhook-URL: what does not end within the wait is answered with the job, which goes on.
         """
         return await self.solving.answer(request, ASSIGN, terms)
 
     async def place(self, request: Request, terms: Terms) -> Response:
         """Place a network on a cluster, and answer with the report, whether it is feasible or not.
 
-        Little work is done at once. More becomes a job, and so does every request with an Idempotency-Key or terms of
-        a job: what does
-        not end within the wait is answered with the job, which goes on.
+        Little work is done at once. More becomes a job, and so does every request with an Idempotency-Key, a priority,
+        tags or a Webhook-URL: what does not end within the wait is answered with the job, which goes on.
         """
         return await self.solving.answer(request, PLACE, terms)
 
@@ -159,8 +157,8 @@ class Service:
     async def experts(self, request: Request, terms: Terms) -> Response:
         """Place the experts of a mixture on a cluster, and answer with the report.
 
-        Loads of few layers are balanced at once. More becomes a job, and so does every request with an
-        Idempotency-Key: what does not end within the wait is answered with the job, which goes on.
+        Loads of few layers are balanced at once. More becomes a job, and so does every request with an Idempotency-Key,
+        a priority, tags or a Webhook-URL: what does not end within the wait is answered with the job, which goes on.
         """
         return await self.solving.answer(request, EXPERTS, terms)
 
