@@ -10,7 +10,6 @@ processor_s_per_day = 36000
 kept_bytes = 1_000_000_000
 """
 
-import math
 import re
 import tomllib
 from collections.abc import Iterator
@@ -28,6 +27,8 @@ from tiger.model.http import read_secret
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 # What is shown of an entry that is not known: one that was misspelt.
 ENTRY = re.compile(r"[a-z_]{1,32}")
+# No quota is as much.
+MOST = 2**63
 # Characters of a secret, or bytes of one in base64: 24 random ones are enough for HMAC-SHA256.
 SHORTEST_SECRET = 24
 
@@ -75,7 +76,7 @@ def read_accounts(path: Path) -> Accounts:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"expected a file that can be read, got {str(path)!r}: {type(error).__name__}") from None
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         # Its message may show a line with a key.
         raise ValueError(f"expected TOML in {str(path)!r}") from None
     _refuse_unknown(document, {"defaults", "accounts"}, "the file")
@@ -123,8 +124,8 @@ def _read_quotas(table: dict[str, object], where: str, defaults: Quotas, others:
         value = table[name]
         whole = name != "processor_s_per_day"
         number = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
-        if not (number and 0 < cast(float, value) < math.inf):
-            raise ValueError(f"{where}.{name}: expected a{' whole' * whole} number above 0")
+        if not (number and 0 < cast(float, value) < MOST):
+            raise ValueError(f"{where}.{name}: expected a{' whole' * whole} number above 0 and below 2**63")
         found[name] = value
     return Quotas(**found)
 

@@ -139,18 +139,16 @@ class Service:
     async def assign(self, request: Request, terms: Terms, validate: Validate = False) -> Response:
         """Solve a mapping problem or route a circuit, and answer with the report, whether it is feasible or not.
 
-        Little work is done at once. More becomes a job, and so does every request with an Idempotency-Key or terms of
-        a job: what does
-        not end within the wait is answered with the job, which goes on.
+        Little work is done at once. More becomes a job, and so does every request with an Idempotency-Key, a priority,
+        tags or a Webhook-URL: what does not end within the wait is answered with the job, which goes on.
         """
         return await self.solving.answer(request, ASSIGN, terms, validate=validate)
 
     async def place(self, request: Request, terms: Terms, validate: Validate = False) -> Response:
         """Place a network on a cluster, and answer with the report, whether it is feasible or not.
 
-        Little work is done at once. More becomes a job, and so does every request with an Idempotency-Key or terms of
-        a job: what does
-        not end within the wait is answered with the job, which goes on.
+        Little work is done at once. More becomes a job, and so does every request with an Idempotency-Key, a priority,
+        tags or a Webhook-URL: what does not end within the wait is answered with the job, which goes on.
         """
         return await self.solving.answer(request, PLACE, terms, validate=validate)
 
@@ -165,8 +163,8 @@ class Service:
     async def experts(self, request: Request, terms: Terms, validate: Validate = False) -> Response:
         """Place the experts of a mixture on a cluster, and answer with the report.
 
-        Loads of few layers are balanced at once. More becomes a job, and so does every request with an
-        Idempotency-Key: what does not end within the wait is answered with the job, which goes on.
+        Loads of few layers are balanced at once. More becomes a job, and so does every request with an Idempotency-Key,
+        a priority, tags or a Webhook-URL: what does not end within the wait is answered with the job, which goes on.
         """
         return await self.solving.answer(request, EXPERTS, terms, validate=validate)
 

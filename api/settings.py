@@ -37,7 +37,15 @@ def _read_keys_file(value: object) -> object:
     """Return the accounts of the file at a path, none for a blank one."""
     if not isinstance(value, str):
         return value
-    return read_accounts(Path(value).expanduser().absolute()) if value.strip() else Accounts()
+    return read_accounts(_expand(Path(value))) if value.strip() else Accounts()
+
+
+def _expand(path: Path) -> Path:
+    """Return an absolute path; raise ValueError where it begins with the folder of a user whom there is not."""
+    try:
+        return path.expanduser().absolute()
+    except RuntimeError:
+        raise ValueError(f"expected a path, or ~USER of a user that there is, got {str(path)!r}") from None
 
 
 def _empty_to_none(value: object) -> object:
@@ -107,7 +115,7 @@ class Settings(BaseSettings):
     @classmethod
     def _check_folder(cls, value: Path) -> Path:
         """Return an absolute path at which no file stands."""
-        found = value.expanduser().absolute()
+        found = _expand(value)
         # Not `exists` of the path, which raises where a folder above may not be looked into.
         if os.path.exists(found) and not found.is_dir():  # noqa: PTH110 (Path raises in 3.11)
             raise ValueError(f"expected a folder, got the file {str(value)!r}")

@@ -67,7 +67,7 @@ class Metrics:
             ("tiger_webhooks_pending", "Events that are to be sent.", webhooks),
         )
         for name, about, count in counts:
-            Gauge(name, about, registry=self.registry).set_function(partial(_count_waiting, count))
+            Gauge(name, about, registry=self.registry).set_function(partial(_count_waiting, name, count))
 
     def record_call(self, outcome: object) -> None:
         """Record what came of a call of a worker: bytes are taken for a report, and errors for its death."""
@@ -157,10 +157,10 @@ def _method(scope: Scope) -> str:
     return scope["method"] if scope["method"] in METHODS else OTHER
 
 
-def _count_waiting(count: Callable[[], int]) -> float:
+def _count_waiting(name: str, count: Callable[[], int]) -> float:
     """Return how many wait, or not a number where that is not known, as the other figures are."""
     try:
         return float(count())
     except Exception:  # noqa: BLE001 (whatever it is, it is logged)
-        structlog.get_logger().exception("queue depth unknown")
+        structlog.get_logger().exception("figure unknown", figure=name)
         return math.nan

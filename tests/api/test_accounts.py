@@ -77,7 +77,9 @@ def test_settings_show_no_key_and_no_secret(tmp_path: Path, monkeypatch: pytest.
         (f"[accounts.alice]\nkeys = ['{ALICE}']\nwebhook_secrets = ['secret']", "at least 24 characters"),
         (f"[accounts.alice]\nkeys = ['{ALICE}']\nwebhook_secrets = ['whsec_AAECAw==']", "at least 24 characters, or"),
         (f"[accounts.alice]\nkeys = ['{ALICE}']\nwebhook_secrets = ['whsec_!secret']", "expected base64 after whsec_"),
+        (f"[accounts.alice]\nkeys = ['{ALICE}']\nprocessor_s_per_day = 1{'0' * 400}", "and below 2**63"),
         ("keys = secret", "expected TOML"),
+        ("a = " + "[" * 5000, "expected TOML"),
     ],
 )
 def test_a_bad_file_is_refused_without_a_secret(
@@ -109,6 +111,14 @@ def test_a_file_may_state_defaults_alone_for_keys_without_an_account(
     monkeypatch.setenv("TIGER_API_KEYS", BOB)
     (key,) = load().keys
     assert load().keys_file.quotas_of(key.owner) == Quotas(queued_jobs=1)
+
+
+@pytest.mark.parametrize("name", ["TIGER_KEYS_FILE", "TIGER_DATA_DIR"])
+def test_the_folder_of_nobody_is_refused(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Nobody knows where it would be."""
+    monkeypatch.setenv(name, "~no-such-user/keys.toml")
+    with pytest.raises(InputError, match=f"{name}: expected a path"):
+        load()
 
 
 def test_a_missing_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import json
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from fastapi import APIRouter, FastAPI
@@ -11,6 +13,7 @@ from fastapi.testclient import TestClient
 from tiger.api.middleware.metrics import LARGE_BYTES, Metrics, RequestMetrics
 from tiger.api.pool.processes import SolverLostError
 from tiger.api.routes.metrics import router
+from tiger.api.seams.job import DatabaseDownError
 
 
 class Service:
@@ -107,6 +110,20 @@ def test_the_figures_are_prometheus_text(service: Service) -> None:
     assert "\ntiger_requests_in_flight 1.0\n" in answer.text
     assert "\ntiger_queue_depth 7.0\n" in answer.text
     assert "process_resident_memory_bytes" in answer.text
+
+
+def test_a_figure_that_is_not_known_is_named_in_the_log(lines: Callable[[], list[dict[str, Any]]]) -> None:
+    """The others are there, and it is not a number."""
+
+    def fail() -> int:
+        raise DatabaseDownError("no answer")
+
+    metrics = Metrics()
+    metrics.watch(lambda: 3, fail)
+    text = metrics.text().decode()
+    assert "\ntiger_queue_depth 3.0\n" in text
+    assert "\ntiger_webhooks_pending NaN\n" in text
+    assert [line.get("figure") for line in lines()] == ["tiger_webhooks_pending"]
 
 
 def test_solves_are_timed_by_solver(service: Service) -> None:
