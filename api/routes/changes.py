@@ -24,7 +24,6 @@ from tiger.formats.hostfile import HostSlots
 from tiger.mapping.graph_documents import task_document, topology_document
 from tiger.mapping.hardware import choose_hardware, list_allocation, read_network
 from tiger.mapping.options import HardwareArguments
-from tiger.mapping.remote import state_allocation
 from tiger.model.topology import Topology
 from tiger.model.values import read_name
 from tiger.model.wording import describe
@@ -189,6 +188,8 @@ def _change_traffic(edges: list[Fields], traffic: Sequence[Record], tasks: set[s
 
 def _change_hardware(change: ReplanRequest, before: Former, fields: Fields) -> None:
     """Put the hardware after a change into fields: other hardware, and the nodes that may hold tasks."""
+    from tiger.mapping.remote import state_allocation  # in a worker alone
+
     if change.topology is not None:
         fields["topology"] = change.topology
         for name in ("allocation", "running"):
