@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import sqlalchemy as sa
 
 from tiger.api.jobs.claims import Claims, Outcome
 from tiger.api.jobs.database import Database
-from tiger.api.jobs.migrations import BODIES, FILES, JOBS
+from tiger.api.jobs.migrations import BODIES, FILES, JOBS, KEPT
 from tiger.api.jobs.store import Store
 from tiger.api.seams.files import JobFile
 from tiger.api.seams.job import Job, JobFilter, JobOrder, JobTerms, KeyReusedError, Kind
@@ -127,3 +128,23 @@ def test_bug_a_key_whose_job_is_purged_meanwhile_makes_another(store: Store, mon
 
     monkeypatch.setattr(Store, "_insert", insert_late)
     assert store.insert(JobOrder(kind="assign", body=b"{}", key="k"))[1]
+
+
+def test_jobs_that_expire_are_purged_at_the_same_time(store: Store) -> None:
+    """Nobody waits for somebody who waits in turn, and each job is deleted once."""
+    jobs = []
+    for k in range(100):
+        jobs.append(insert(store, float(k)))
+        store.cancel(jobs[-1].id, "me")
+
+    def purge(order: int) -> int:
+        return sum(store.purge(job.id, "me") for job in jobs[::order])
+
+    def expire(order: int) -> int:
+        return store.delete([job.id for job in jobs[::order]])
+
+    with ThreadPoolExecutor(4) as threads:
+        deleted = [threads.submit(call, order) for call in (purge, expire) for order in (1, -1)]
+    assert sum(each.result() for each in deleted) == len(jobs)
+    with store.database.read() as connection:
+        assert [connection.execute(sa.select(table.c.id)).all() for table in (JOBS, KEPT, FILES)] == [[], [], []]
