@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple, cast
-from urllib.parse import unquote
 
 from pydantic import ValidationError
 
@@ -144,12 +143,8 @@ def _order(
 
 def _fault(where: str, error: ValidationError | InputError) -> InputError:
     """Return the first fault of a request as one of where that is stated."""
-    if isinstance(error, InputError):
-        field, reason = error.field, error.reason
-    else:
-        first = problems.of_fields(error).errors[0]
-        field, reason = unquote(first.pointer[1:]).removeprefix("/"), first.detail
-    return InputError("/".join(filter(None, (where, field))), reason)
+    first = error if isinstance(error, InputError) else problems.first_fault(error)
+    return InputError("/".join(filter(None, (where, first.field))), first.reason)
 
 
 def _refuse_depth() -> InputError:
