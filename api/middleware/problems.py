@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from http import HTTPStatus
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -195,6 +195,12 @@ def of_fields(error: ValidationError) -> Problem:
     """Return the problem of a request whose fields have the wrong type or are out of bounds."""
     details = error.errors(include_url=False, include_context=False)
     return _about_fields(HTTPStatus.UNPROCESSABLE_ENTITY, tuple(map(_field_error, details)))
+
+
+def first_fault(error: ValidationError) -> InputError:
+    """Return the first of the fields that have the wrong type or are out of bounds as an error of it."""
+    fault = of_fields(error).errors[0]
+    return InputError(unquote(fault.pointer[1:]).removeprefix("/"), fault.detail)
 
 
 def excerpt(value: object) -> str:

@@ -728,7 +728,7 @@ export interface FigureBody {
   unit: string;
 }
 
-/** FigureEstimate a figure: most measured ones of its kind are within a `factor` of `value`, both ways. */
+/** Estimate a figure: most measured ones of its kind are within a `factor` of `value`, both ways. */
 export interface FigureEstimate {
   value: number;
   factor: number;

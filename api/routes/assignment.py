@@ -94,7 +94,7 @@ def share_problem(request: AssignRequest, limits: Limits) -> SharedProblem:
     source = read_tasks(request.tasks, limits)
     terms = take(Constraints, request).by_usual(source.rule)
     topology = build_hardware(choose_hardware(source.topology, state_hardware(request)), terms.named)
-    choice = HostChoice(request.nodes, _start_of(request))
+    choice = HostChoice(request.nodes, request.start, request.previous)
     posed = share_hardware(source.tasks, topology, terms, take(UnitOptions, request), choice)
     check_emission(request.emit, posed)
     return posed

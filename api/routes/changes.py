@@ -64,10 +64,12 @@ def change_request(
 ) -> bytes:
     """Return the body of `POST /assign` that asks for the problem of a job after the change that a body states.
 
-    `former` is what the job was asked for, with `uploads` that it refers to; what stays of these stays a reference.
-    Raises InputError that names a field of the change, or `job` for a job that no change can be applied to.
+    `former` is what the job was asked for; `uploads` are those that it or the change refers to, and references stay
+    references. Raises InputError that names a field of the change, or `job` for a job that no change can be applied to.
     """
-    change, before = check(body, limits), _read_former(former, report, limits, uploads)
+    before, stated = _read_former(former, report, limits, uploads), cast(Fields, parse(body))
+    change = ReplanRequest.read(put_texts(body, stated, uploads))
+    change.measure(limits)
     fields = {name: value for name, value in before.fields.items() if name not in DROPPED}
     fields |= {
         name: value
@@ -81,6 +83,8 @@ def change_request(
     _keep_rule(before, fields, tasks)
     asked = cast(Fields, parse(former))
     kept = {name: value for name, value in asked.items() if fields.get(name) is before.fields.get(name)}
+    if change.topology is not None:
+        kept["topology"] = stated["topology"]
     made = json.dumps(fields | {name: kept[name] for name in kept.keys() & fields.keys()}, allow_nan=False).encode()
     ASSIGN.check(made, limits, uploads)
     return made
@@ -88,11 +92,17 @@ def change_request(
 
 def _read_former(body: bytes, report: bytes, limits: Limits, uploads: Mapping[str, UploadText]) -> Former:
     """Return what a job was asked for and answered; raise InputError of `job` for one that was no mapping of tasks."""
-    fields, answer = put_texts(body, parse(body), uploads), json.loads(report)
+    try:
+        fields, answer = put_texts(body, parse(body), uploads), json.loads(report)
+    except InputError as error:
+        raise InputError(JOB, f"expected one whose uploads are kept, got one of which {error.field} is not") from None
     if not isinstance(fields, dict) or "tasks" not in fields:
         what = "expected a job that mapped tasks: a circuit is laid out anew"
         raise InputError(JOB, f"{what}, and a rebalancer follows a placement whose devices are lost, got another job")
     given = AssignRequest.read(fields)
+    file = read_tasks(given.tasks, limits)
+    if file.tasks.hyperedges is not None:
+        raise InputError(JOB, "expected one of tasks without hyperedges, got multicasts")
     for field, usual, stated in (
         ("nodes", None, given.nodes),
         ("objective", "cost", given.objective),
@@ -100,7 +110,7 @@ def _read_former(body: bytes, report: bytes, limits: Limits, uploads: Mapping[st
     ):
         if stated != usual:
             raise InputError(JOB, f"expected one without {field}, which no moves are counted beside, got {stated!r}")
-    return Former(dict(fields), given, answer, read_tasks(given.tasks, limits))
+    return Former(dict(fields), given, answer, file)
 
 
 def _change_tasks(change: ReplanRequest, before: Former, fields: Fields) -> int:
@@ -110,8 +120,6 @@ def _change_tasks(change: ReplanRequest, before: Former, fields: Fields) -> int:
     parted = own is not None and change.topology is not None
     if not (change.lost_tasks or change.added_tasks or change.traffic or parted):
         return before.file.tasks.size
-    if before.file.tasks.hyperedges is not None:
-        raise InputError(JOB, "expected one of tasks without hyperedges, got multicasts")
     document = task_document(before.file.tasks)
     nodes, edges = _records(document, "nodes"), _records(document, "edges")
     known = {str(node["id"]) for node in nodes}

@@ -41,7 +41,7 @@ class ComparisonRoutes:
 
     def __init__(self, solving: Solving, jobs: ComparableJobs) -> None:
         self.bodies, self.inline, self.jobs = solving.bodies, solving.inline, jobs
-        self.bounds = solving.bounds
+        self.bounds, self.starts = solving.bounds, solving.starts
 
     @property
     def comparisons(self) -> Comparisons:
@@ -102,7 +102,8 @@ class ComparisonRoutes:
         kinds: list[Kind] = []
         for k, each in enumerate(entries, 1):
             if isinstance(each.job, JobOrder):
-                order = replace(each.job, owner=owner, request_id=request_id, terms=terms)
+                body = await self._put_start(each.job.body, each.start, owner)
+                order = replace(each.job, body=body, owner=owner, request_id=request_id, terms=terms)
                 kinds.append(order.kind)
                 found.append(NewEntry(label=each.label or f"{k}", job=order, request=each.request))
                 continue
@@ -114,6 +115,11 @@ class ComparisonRoutes:
             found.append(NewEntry(label=each.label or job.id[:8], job=job.id, request=digest))
         _check_alike(entries, found, kinds)
         return tuple(found), kinds[0]
+
+    async def _put_start(self, body: bytes, field: str, owner: str) -> bytes:
+        """Return a request with what a job has found that it starts from, if it names one in a field; or raise."""
+        name = await self.starts.find_name(body)
+        return body if name is None else await self.starts.resolve(body, name, owner, field)
 
     async def _digest(self, job: Job) -> dict[str, object] | None:
         """Return the fields of the request of a job, None where they are not known any more."""

@@ -65,9 +65,11 @@ def _read(entry: Entry, body: bytes, uploads: Mapping[str, UploadText]) -> WorkR
     try:
         return entry.read(put_texts(body, parse(body), uploads))
     except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-        where = "/".join(map(str, ("request", *fault["loc"])))
-        raise InputError(where, fault["msg"].replace("Input should be", "expected")) from None
+        # Loaded for a fault alone, as it takes the web framework along.
+        from tiger.api.middleware.problems import first_fault
+
+        fault = first_fault(error)
+        raise InputError("/".join(filter(None, ("request", fault.field))), fault.reason) from None
 
 
 def _complete_placement(report: PlacementReport, request: PlaceRequest, limits: Limits) -> PlacementReport:

@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple, cast
-from urllib.parse import unquote
 
 from pydantic import ValidationError
 
@@ -15,6 +14,7 @@ from tiger.api.routes.entries import ENTRIES
 from tiger.api.routes.solving import DEFERRED, SMALL
 from tiger.api.schemas.comparisons import FEWEST, MOST, ComparisonRequest
 from tiger.api.schemas.limits import Limits
+from tiger.api.schemas.starts import FIELD as START
 from tiger.api.schemas.uploads import list_references
 from tiger.api.seams.job import JobOrder, Kind
 from tiger.api.seams.upload import NO_UPLOADS, UploadText
@@ -31,13 +31,15 @@ SHOWN, LABEL = 120, 60
 class ExpandedEntry(NamedTuple):
     """Hold an entry: where in the request it stands, its label, and the id of a job, or what is to be done.
 
-    Of the latter it has the fields of its request, as `digest_request` returns them.
+    Of the latter it has the fields of its request, as `digest_request` returns them, and where a job that it starts
+    from is named.
     """
 
     where: str
     label: str | None
     job: str | JobOrder
     request: Mapping[str, object] | None = None
+    start: str = ""
 
 
 def expand(body: bytes, limits: Limits, uploads: Mapping[str, UploadText] = NO_UPLOADS) -> list[ExpandedEntry]:
@@ -100,9 +102,10 @@ def _read_entries(
             yield ExpandedEntry(where, each.label, each.job)
         elif each.job is None and each.kind is not None and each.request is not None:
             try:
-                yield _order(where, each.label, each.kind, each.request, limits, uploads)
+                found = _order(where, each.label, each.kind, each.request, limits, uploads)
             except (ValidationError, InputError) as error:
                 raise _fault(f"{where}/request", error) from None
+            yield found._replace(start=f"{where}/request/{START}")
         else:
             raise InputError(where, "expected either a job, or a kind and a request")
 
@@ -117,11 +120,12 @@ def _read_variants(
     for k, each in enumerate(asked.variants):
         where, label = f"variants/{k}", each.label or _name_changes(each.changes)
         try:
-            yield _order(where, label, cast(Kind, asked.kind), merge(asked.request, each.changes), limits, uploads)
+            found = _order(where, label, cast(Kind, asked.kind), merge(asked.request, each.changes), limits, uploads)
         except (ValidationError, InputError) as error:
             first = _fault("", error).field.partition("/")[0]
             changed = first.replace("~1", "/").replace("~0", "~") in each.changes
             raise _fault(f"{where}/changes" if changed else "request", error) from None
+        yield found._replace(start=f"{where}/changes/{START}" if START in each.changes else f"request/{START}")
 
 
 def _order(
@@ -140,12 +144,8 @@ def _order(
 
 def _fault(where: str, error: ValidationError | InputError) -> InputError:
     """Return the first fault of a request as one of where that is stated."""
-    if isinstance(error, InputError):
-        field, reason = error.field, error.reason
-    else:
-        first = problems.of_fields(error).errors[0]
-        field, reason = unquote(first.pointer[1:]).removeprefix("/"), first.detail
-    return InputError("/".join(filter(None, (where, field))), reason)
+    first = error if isinstance(error, InputError) else problems.first_fault(error)
+    return InputError("/".join(filter(None, (where, first.field))), first.reason)
 
 
 def _refuse_depth() -> InputError:

@@ -50,11 +50,11 @@ class ReplanRoute:
         sent = f"{job_id}\n".encode() + body
         if (known := await solving.find_known(ASSIGN.kind, sent, owner, wait.key)) is not None:
             return await solving.answer_with_known(request, known, wait)
-        changed = await self._change(request, job_id, owner, body)
+        changed, uploads = await self._change(request, job_id, owner, body)
         order = JobOrder(
             kind=ASSIGN.kind,
             body=changed,
-            uploads=tuple(list_references(changed)),
+            uploads=uploads,
             owner=owner,
             key=wait.key,
             sent=sent,
@@ -64,8 +64,11 @@ class ReplanRoute:
         )
         return await solving.answer_with_job(request, order, wait)
 
-    async def _change(self, request: Request, job_id: str, owner: str, body: bytes) -> bytes:
-        """Return the body of the changed problem, made in a worker; raise InputError or RefusedError."""
+    async def _change(self, request: Request, job_id: str, owner: str, body: bytes) -> tuple[bytes, tuple[str, ...]]:
+        """Return the body of the changed problem, made in a worker, and the ids of the uploads that it refers to.
+
+        Raises InputError or RefusedError.
+        """
         jobs = self.solving.jobs
         job = await jobs.get(job_id, owner) if ID.fullmatch(job_id) else None
         if job is None:
@@ -73,10 +76,12 @@ class ReplanRoute:
         report, former = report_of(job, changes.JOB), await jobs.get_file(job_id, owner, REQUEST)
         if former is None:
             raise InputError(changes.JOB, "expected a job that has kept its request, got one that ended before")
-        uploads = await read_uploads(jobs, await asyncio.to_thread(former.unpack), owner)
+        texts = await asyncio.to_thread(former.unpack), body
+        uploads = {name: text for each in texts for name, text in (await read_uploads(jobs, each, owner)).items()}
         make = partial(changes.change_former, former.packed, report, uploads)
         work = self.solving.inline.answer_in_time(make, body, CHANGE_S, "a change that can be applied")
-        return await run_while_connected(request, work)
+        changed = await run_while_connected(request, work)
+        return changed, tuple(each for each in list_references(changed) if each in uploads)
 
 
 def add_replanning(app: FastAPI, solving: Solving) -> None:

@@ -35,14 +35,17 @@ class Starts:
             return None
         return await self._read(name_job, body, len(body))
 
-    async def resolve(self, body: bytes, name: str, owner: str) -> bytes:
+    async def resolve(self, body: bytes, name: str, owner: str, field: str = FIELD) -> bytes:
         """Return a body with what a job of its owner has found in place of the job.
 
-        Raises InputError of `start_job` for a job that is unknown or has found nothing of use, and RefusedError (409)
-        for one that has not ended.
+        Raises InputError of `field`, where the job is named, for one that is unknown or has found nothing of use, and
+        RefusedError (409) for one that has not ended.
         """
-        report = report_of(await self.jobs.get(name, owner), FIELD)
-        return await self._read(partial(put_start, report), body, len(body) + len(report))
+        report = report_of(await self.jobs.get(name, owner), field)
+        try:
+            return await self._read(partial(put_start, report), body, len(body) + len(report))
+        except InputError as error:
+            raise InputError(field, error.reason) from None
 
     async def _read(self, read: Callable[[bytes, Limits], Found], body: bytes, size: int) -> Found:
         """Return what is read of a body, in a thread where that and what comes with it is short."""

@@ -91,10 +91,11 @@ def describe(request: WorkRequest, limits: Limits) -> Validation:
 def _describe_tasks(request: AssignRequest, limits: Limits) -> Validation:
     """Return the problem of tasks, and whether a launcher's order is feasible, as a solve finds out first."""
     from tiger.mapping.mapper import check_request
-    from tiger.mapping.prospect import decide_feasibility, list_stages
+    from tiger.mapping.prospect import check_terms, decide_feasibility, list_stages
 
     problem, arguments = assignment.pose(request, limits)
     asked = check_request(problem, arguments)
+    check_terms(problem, asked)
     decided, hosts = decide_feasibility(problem), problem.topology.hosts
     sizes = {
         "tasks": problem.tasks.size,

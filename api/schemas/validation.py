@@ -16,7 +16,7 @@ SCHEMA: Final = "tiger.validation/1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureEstimate(Document):
-    """FigureEstimate a figure: most measured ones of its kind are within a `factor` of `value`, both ways."""
+    """Estimate a figure: most measured ones of its kind are within a `factor` of `value`, both ways."""
 
     value: float
     factor: float

@@ -71,6 +71,19 @@ def test_what_does_not_go_together_is_refused(
     assert caught.value.field == field
 
 
+@pytest.mark.parametrize(
+    ("request_", "fault"),
+    [
+        ({"tasks": "ring:4", "zz": 1}, "request/zz: expected a known field, got an unknown one"),
+        ({"tasks": "ring:4", "effort": "x"}, "request/effort: expected a whole number, got"),
+    ],
+)
+def test_bug_faults_of_a_request_are_worded_as_the_service_does(request_: dict[str, object], fault: str) -> None:
+    """And not as the library that reads it."""
+    with pytest.raises(InputError, match=fault):
+        tiger.load_report(tiger.assign("ring:4", "grid:4").to_dict(), {"topology": "grid:4", **request_})
+
+
 def test_the_command_writes_a_saved_report(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """To standard output, or to a file."""
     text = (saved.parent / "ranks.txt").read_text()

@@ -155,6 +155,8 @@ def test_a_mapping_too_large_to_count_is_brought_near(monkeypatch: pytest.Monkey
         ({"previous": {"0": "0"}, "objective": "max-link-load"}, "previous"),
         ({"previous": {"0": "0"}, "start": {str(k): str(k) for k in range(4)}}, "start"),
         ({"previous": {"0": "0"}, "contiguous_hosts": True}, "contiguous_hosts"),
+        ({"previous": "none.csv"}, "previous"),
+        ({"start": "none.csv"}, "start"),
         ({"move_cost": 1.0}, "move_cost"),
         ({"previous": {"0": "0"}, "move_cost": -1.0}, "move_cost"),
     ],

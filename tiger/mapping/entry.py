@@ -63,7 +63,7 @@ def pose_problem(arguments: AssignArguments) -> SharedProblem:
 
     Raises InputError for what no launcher takes.
     """
-    posed = _share_problem(arguments, HostChoice(arguments.nodes, arguments.before))
+    posed = _share_problem(arguments, HostChoice(arguments.nodes, arguments.start, arguments.previous))
     check_emission(arguments.emit, posed)
     return posed
 

@@ -8,6 +8,8 @@ from tiger.mapping.remarks import SAMPLED
 from tiger.mapping.request import Request
 from tiger.model.problem import Problem
 from tiger.model.violation import Violation
+from tiger.objectives.selection import objective_of
+from tiger.run.node_choice import check_choice
 
 UNDECIDED = "undecided"
 
@@ -17,6 +19,13 @@ class Feasibility(NamedTuple):
 
     feasible: bool | None
     violations: tuple[Violation, ...] = ()
+
+
+def check_terms(problem: Problem, request: Request) -> None:
+    """Raise InputError for a number of nodes or an objective that a solve would refuse once it has begun."""
+    if request.nodes is not None:
+        check_choice(problem, request.nodes)
+    objective_of(request.objective, problem, request.routing)
 
 
 def decide_feasibility(problem: Problem) -> Feasibility:

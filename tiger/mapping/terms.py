@@ -1,6 +1,7 @@
 """The terms on which tasks share hosts: slots for several cores each, ranks of each host, even shares."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -25,10 +26,17 @@ from tiger.run.spread import limit_hosts, spread_tasks
 
 
 class HostChoice(NamedTuple):
-    """Say how many hosts are taken, all with None, and from what mapping a search starts, if from any."""
+    """Say how many hosts are taken, all with None, and what mapping a search starts from or was in use, if any."""
 
     nodes: int | None = None
     start: Start | None = None
+    previous: Start | None = None
+
+    def name_nodes(self) -> dict[str, str] | None:
+        """Return {task: node} of the mapping, None without one; raise InputError of `start` or `previous`."""
+        if self.start is not None:
+            return name_start(self.start)
+        return None if self.previous is None else name_start(self.previous, "previous")
 
 
 class SharedProblem(NamedTuple):
@@ -60,13 +68,14 @@ def share_hardware(
         # What is no number of nodes is refused where it is used.
         count = nodes if type(nodes) is int and nodes > 0 else None
         spread = spread_tasks(problem, count, terms.imbalance)
-        problem = spread if choice.start is None else _keep_start(problem, spread, choice.start)
+        named = choice.name_nodes()
+        problem = spread if named is None else _keep_start(problem, spread, named)
     return SharedProblem(problem, nodes)
 
 
-def _keep_start(problem: Problem, spread: Problem, start: Start) -> Problem:
+def _keep_start(problem: Problem, spread: Problem, start: Mapping[str, str]) -> Problem:
     """Return the problem of even shares with those slots open too that a mapping to start from takes."""
-    topology, taken = problem.topology, Counter(name_start(start).values())
+    topology, taken = problem.topology, Counter(start.values())
     counts = np.array([taken[name] for name in topology.names], np.int64)
     slots = np.maximum(spread.topology.slots, np.minimum(counts, topology.slots))
     return replace(problem, topology=spread.topology.with_slots(slots))

@@ -29,32 +29,43 @@ def take_nodes(problem: Problem, count: int, search: Search) -> Problem | Unmet:
     places[n] of a problem, or what cannot be met, which is then returned. Raises InputError of `nodes` where they are
     too few, and for terms by which some nodes are not like others.
     """
-    topology, share = problem.topology, math.ceil(problem.tasks.size / count)
-    host = topology.machines
-    room = topology.slots if problem.rule == "capacity" else np.minimum(topology.slots, 1)
-    host_room = np.bincount(host, room)
-    _check(problem, count, int(host_room.max()))
+    topology, share, host_room = problem.topology, math.ceil(problem.tasks.size / count), check_choice(problem, count)
     if problem.rule == "one-to-one" and count == problem.tasks.size and host_room.max() == 1:
         return problem
     suited = host_room >= share
-    if suited.sum() < count:
-        expected = f"expected at most {suited.sum()}, as no more have the {share} slots of an even share"
-        if not suited.any():
-            expected = (
-                f"expected more, as an even share is {share} tasks and nodes have at most {int(host_room.max())} slots"
-            )
-        raise InputError(FIELD, f"{expected}, got {count}")
     apart = Topology(
         names=tuple(map(str, range(count))), metric=TreeMetric((count,), (1.0,)), slots=np.full(count, share)
     )
     group = search(Problem(tasks=problem.tasks, topology=apart, rule="capacity"))
     if isinstance(group, tuple):
         return group
-    merged, single = merge_tasks(problem.tasks, group, count), topology.with_slots(_stand_in(topology, suited[host]))
+    single = topology.with_slots(_stand_in(topology, suited[topology.machines]))
+    merged = merge_tasks(problem.tasks, group, count)
     chosen = search(Problem(tasks=merged, topology=single, rule="one-to-one"))
     if isinstance(chosen, tuple):
         return chosen
     return keep_hosts(problem, chosen)
+
+
+def check_choice(problem: Problem, count: int) -> IntArray:
+    """Return the slots of every host, of which `count` are to be chosen.
+
+    Raises InputError of `nodes` where they are too few, and for terms by which some nodes are not like others.
+    """
+    topology = problem.topology
+    room = topology.slots if problem.rule == "capacity" else np.minimum(topology.slots, 1)
+    host_room = np.bincount(topology.machines, room).astype(np.int64)
+    _check(problem, count, int(host_room.max()))
+    share = math.ceil(problem.tasks.size / count)
+    suited = int((host_room >= share).sum())
+    if suited < count and not (problem.rule == "one-to-one" and count == problem.tasks.size and host_room.max() == 1):
+        expected = f"expected at most {suited}, as no more have the {share} slots of an even share"
+        if not suited:
+            expected = (
+                f"expected more, as an even share is {share} tasks and nodes have at most {int(host_room.max())} slots"
+            )
+        raise InputError(FIELD, f"{expected}, got {count}")
+    return host_room
 
 
 def keep_hosts(problem: Problem, nodes: IntArray) -> Problem:

@@ -22,6 +22,7 @@ from tiger.api.seams.job import Job
 from tiger.api.settings import Settings
 
 RING = {"tasks": "ring:8", "topology": "torus:2x4"}
+ENTRY: dict[str, Any] = {"kind": "assign", "request": RING}
 SEEDS: dict[str, Any] = {"kind": "assign", "request": RING, "variants": [{"changes": {"seed": k}} for k in (1, 2)]}
 
 
@@ -357,3 +358,31 @@ def test_an_address_that_may_not_be_told_is_refused(solving: TestClient) -> None
     answer = solving.post("/comparisons", json=body, headers={"Webhook-URL": "https://hooks.example/"})
     assert (answer.status_code, fault(answer)[0]) == (422, "#/Webhook-URL")
     assert solving.get("/jobs").json() == before
+
+
+def test_bug_requests_start_from_the_jobs_that_they_name(solving: TestClient) -> None:
+    """As requests by themselves do; the mapping is kept with them, and the table has the name of the job."""
+    first = solving.post("/assign", json=RING, headers={"Idempotency-Key": "start-of-a-comparison"})
+    job = first.headers["location"].removeprefix("/jobs/")
+    started = {**RING, "start_job": job, "max_moves": 0}
+    found = compare(solving, {"entries": [{"kind": "assign", "request": started}, {"job": job}]})
+    kept = solving.get(f"/jobs/{found.rows[0].job}/files/request.json").json()
+    assert kept == {**RING, "max_moves": 0, "start": first.json()["mapping"]}
+    assert found.rows[0].request["start_job"] == job
+    assert found.rows[0].figures["cost"] == found.rows[1].figures["cost"]
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({"entries": [ENTRY, {**ENTRY, "request": RING | {"start_job": "no"}}]}, "entries/1/request"),
+        (SEEDS | {"variants": [{"changes": {"seed": 1}}, {"changes": {"start_job": "no"}}]}, "variants/1/changes"),
+        (SEEDS | {"request": RING | {"start_job": "no"}}, "request"),
+    ],
+)
+def test_bug_a_start_that_is_no_job_is_named(solving: TestClient, body: dict[str, Any], pointer: str) -> None:
+    """Where the comparison states it."""
+    listed = len(solving.get("/jobs").json()["jobs"])
+    found = fault(solving.post("/comparisons", json=body))
+    assert found == (f"#/{pointer}/start_job", "expected a job of yours, got one that is unknown")
+    assert len(solving.get("/jobs").json()["jobs"]) == listed

@@ -162,6 +162,7 @@ def test_changes_of_what_there_is_not_are_named(mapped: tiger.Report, fields: di
         ("/place", TWO_SPEEDS, "a rebalancer follows a placement whose devices are lost"),
         ("/assign", ASKED | {"objective": "max-link-load"}, "expected one without objective"),
         ("/assign", ASKED | {"nodes": 16}, "expected one without nodes"),
+        ("/assign", ASKED | {"tasks": {"file": "a.hgr", "text": "1 3\n1 2 3"}}, "one of tasks without hyperedges"),
     ],
 )
 def test_jobs_that_nothing_can_be_counted_of_are_refused(

@@ -260,4 +260,29 @@ def test_what_is_asked_of_jobs_takes_uploads(client: TestClient) -> None:
     assert sorted(fewer.json()["mapping"]) == ["rank0", "rank1", "rank2"]
     client.delete(f"/uploads/{ID}")
     refused = client.post(f"{job}/replan", json={"lost_nodes": [lost]})
-    assert point(refused) == (422, "#/tasks/upload")
+    assert point(refused) == (422, "#/job")
+    assert "tasks/upload" in refused.json()["detail"]
+
+
+def test_bug_a_change_takes_other_hardware_as_an_upload(client: TestClient) -> None:
+    """As whatever else takes a file does; the new job keeps the reference, and an unknown one is named."""
+    hardware = json.dumps({"nodes": [{"id": name} for name in "abcd"], "edges": []}).encode()
+    named = {"file": "other.json", "upload": upload(client, hardware, "hardware.json").json()["id"]}
+    asked = {"tasks": "ring:3", "topology": "ring:4"}
+    job = client.post("/assign", json=asked, headers={"Idempotency-Key": "changed-by-upload"}).headers["location"]
+    again = client.post(f"{job}/replan", json={"topology": named}, headers={"Prefer": "wait=30"})
+    assert again.status_code == 200, again.text
+    assert again.json()["feasible"] is False
+    assert client.get(f"{again.headers['location']}/files/request.json").json()["topology"] == named
+    unknown = client.post(f"{job}/replan", json={"topology": {"upload": "0" * 64}})
+    assert point(unknown) == (422, "#/topology/upload")
+
+
+def test_bug_a_graph_with_words_of_its_own_is_changed(client: TestClient) -> None:
+    """What looks like a reference where no file stands is none, and no upload that was deleted."""
+    tasks = {"nodes": [{"id": "a", "upload": "0" * 64}, {"id": "b"}], "edges": [{"source": "a", "target": "b"}]}
+    asked = {"tasks": tasks, "topology": "ring:4"}
+    first = client.post("/assign", json=asked, headers={"Idempotency-Key": "words-of-its-own"})
+    assert first.status_code == 200, first.text
+    again = client.post(f"{first.headers['location']}/replan", json={"lost_nodes": [first.json()["mapping"]["a"]]})
+    assert again.status_code == 200, again.text

@@ -82,6 +82,13 @@ def test_what_cannot_be_met_is_known_without_a_search(solving: TestClient) -> No
         ("/assign", {"tasks": "halo:4x4", "topology": "torus:4x4", "max_moves": 3}),
         ("/assign", {"tasks": "halo:4x4", "topology": "torus:4x4", "islands": 3, "solver": "neal"}),
         ("/assign", {"tasks": "halo:4x4", "topology": "torus:4x4", "start": {"0": "0,0"}}),
+        # Each of these was once found by the solve alone.
+        ("/assign", {"tasks": "halo:4x4", "topology": "torus:4x4", "objective": "makespan"}),
+        ("/assign", {"tasks": "halo:4x4", "topology": "torus:4x4", "objective": "ring"}),
+        ("/assign", {"tasks": "halo:4x4", "topology": "torus:4x4", "objective": "multicast"}),
+        ("/assign", {"tasks": "halo:4x4", "topology": "torus:4x4", "nodes": 17}),
+        ("/assign", {"tasks": "halo:4x4", "topology": "torus:4x4", "nodes": 2, "slots": 4}),
+        ("/assign", {"tasks": "halo:4x4", "topology": "torus:4x4", "nodes": 4, "slots": 4, "pinned": {"0": "0,0"}}),
         ("/assign", {**FOURIER_ON_RING, "objective": "success"}),
         ("/assign", {**FOURIER_ON_RING, "initial_layout": [0, 1, 2, 2]}),
         ("/place", {"model": "transformer:layers=4", "cluster": "dgx:1", "tensor": 64}),
