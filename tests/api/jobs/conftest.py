@@ -55,6 +55,15 @@ def tables(tmp_path: Path, url: str | None, request: pytest.FixtureRequest) -> I
 
 
 @pytest.fixture(scope="module")
+def kept_tables(tmp_path_factory: pytest.TempPathFactory, url: str | None) -> Iterator[Database]:
+    """Return a database with tables for a module, whose tests empty those that they use."""
+    database = Database(url or f"sqlite:///{tmp_path_factory.mktemp('rows')}/rows")
+    database.prepare()
+    yield database
+    database.close()
+
+
+@pytest.fixture(scope="module")
 def pool(loop: Runner) -> Iterator[Workers]:
     """Return two worker processes, once there is what they are forked from, which may take long on a busy machine."""
     pool = Workers(2)

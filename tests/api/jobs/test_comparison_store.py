@@ -1,6 +1,5 @@
 """Comparisons as rows of both databases: with their new jobs or not at all, by their key, and what expires."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -18,28 +17,19 @@ from tiger.api.seams.quota import QueueFullError, QuotaExceededError, Quotas
 from tiger.errors import InputError
 
 
-@pytest.fixture(scope="module", name="database")
-def _database(tmp_path_factory: pytest.TempPathFactory, url: str | None) -> Iterator[Database]:
-    """Return a database with tables."""
-    database = Database(url or f"sqlite:///{tmp_path_factory.mktemp('rows')}/rows")
-    database.prepare()
-    yield database
-    database.close()
-
-
 @pytest.fixture
-def jobs(database: Database) -> Store:
+def jobs(kept_tables: Database) -> Store:
     """Return jobs of which none is left from before, and four of which may wait."""
-    with database.begin() as connection:
+    with kept_tables.begin() as connection:
         for table in (COMPARISONS, BODIES, JOBS, KEPT):
             connection.execute(sa.delete(table))
-    return Store(database, 4)
+    return Store(kept_tables, 4)
 
 
 @pytest.fixture
-def store(database: Database, jobs: Store) -> ComparisonStore:
+def store(kept_tables: Database, jobs: Store) -> ComparisonStore:
     """Return comparisons of which none is left from before, either."""
-    return ComparisonStore(database, jobs.add, 60.0)
+    return ComparisonStore(kept_tables, jobs.add, 60.0)
 
 
 def new(count: int, key: str | None = None, body: bytes = b"{}") -> NewComparison:
@@ -49,9 +39,9 @@ def new(count: int, key: str | None = None, body: bytes = b"{}") -> NewCompariso
     return NewComparison(body=body, kind="plan", entries=entries, key=key)
 
 
-def count(database: Database) -> list[int]:
+def count(kept_tables: Database) -> list[int]:
     """Count comparisons, jobs and bodies."""
-    with database.read() as connection:
+    with kept_tables.read() as connection:
         queries = (sa.select(sa.func.count()).select_from(table) for table in (COMPARISONS, JOBS, BODIES))
         return [int(connection.execute(query).scalar_one()) for query in queries]
 

@@ -1,7 +1,6 @@
 """Rebalancers as rows of both databases: keys, steps at the same time, limits, and what expires."""
 
 import itertools
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -22,22 +21,13 @@ GONE = StoredRebalancer(id="1", owner="", body=b"", state=b"", steps=0, created_
 NEW = NewRebalancer(body=b"{}", state=b'{"n": 0}')
 
 
-@pytest.fixture(scope="module", name="database")
-def _database(tmp_path_factory: pytest.TempPathFactory, url: str | None) -> Iterator[Database]:
-    """Return a database with tables."""
-    database = Database(url or f"sqlite:///{tmp_path_factory.mktemp('rows')}/rows")
-    database.prepare()
-    yield database
-    database.close()
-
-
 @pytest.fixture
-def store(database: Database) -> RebalancerStore:
+def store(kept_tables: Database) -> RebalancerStore:
     """Return rows of which none is left from before."""
-    with database.begin() as connection:
+    with kept_tables.begin() as connection:
         for table in (ANSWERS, BODIES, REBALANCERS):
             connection.execute(sa.delete(table))
-    return RebalancerStore(database, 4, 60.0)
+    return RebalancerStore(kept_tables, 4, 60.0)
 
 
 class Vast(bytes):

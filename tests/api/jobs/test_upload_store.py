@@ -2,7 +2,6 @@
 
 import hashlib
 import zlib
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Barrier
@@ -22,22 +21,13 @@ from tiger.api.seams.upload import NewUpload, UploadInUseError, UploadText
 from tiger.errors import InputError
 
 
-@pytest.fixture(scope="module", name="database")
-def _database(tmp_path_factory: pytest.TempPathFactory, url: str | None) -> Iterator[Database]:
-    """Return a database with tables."""
-    database = Database(url or f"sqlite:///{tmp_path_factory.mktemp('rows')}/rows")
-    database.prepare()
-    yield database
-    database.close()
-
-
 @pytest.fixture
-def store(database: Database) -> UploadStore:
+def store(kept_tables: Database) -> UploadStore:
     """Return rows of which none is left from before."""
-    with database.begin() as connection:
+    with kept_tables.begin() as connection:
         for table in (JOB_UPLOADS, UPLOAD_TEXTS, UPLOADS, JOBS, BODIES):
             connection.execute(sa.delete(table))
-    return UploadStore(database, 60.0)
+    return UploadStore(kept_tables, 60.0)
 
 
 def new(text: str = "a,b\n", owner: str = "me", name: str = "a.csv") -> NewUpload:

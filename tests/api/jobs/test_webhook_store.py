@@ -1,9 +1,8 @@
 """Events as rows of both databases: every end of a job leaves one, and each is sent at least once."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -23,32 +22,23 @@ GOOD, BAD, DAY_S = WebhookAnswer(status=204), WebhookAnswer(status=500), 86_400.
 
 
 @pytest.fixture
-def database(tmp_path: Path, url: str | None, request: pytest.FixtureRequest) -> Iterator[Database]:
-    """Return a database with empty tables."""
-    database = Database(request.getfixturevalue("postgres").create() if url else f"sqlite:///{tmp_path}/jobs")
-    database.prepare()
-    yield database
-    database.close()
-
-
-@pytest.fixture
-def store(database: Database) -> Store:
+def store(tables: Database) -> Store:
     """Return the jobs."""
-    return Store(database, 1000)
+    return Store(tables, 1000)
 
 
 @pytest.fixture
-def claims(database: Database) -> Claims:
+def claims(tables: Database) -> Claims:
     """Return what runs them."""
-    claims = Claims(database, "here")
+    claims = Claims(tables, "here")
     claims.beat()
     return claims
 
 
 @pytest.fixture
-def webhooks(database: Database) -> WebhookStore:
+def webhooks(tables: Database) -> WebhookStore:
     """Return the events."""
-    return WebhookStore(database, DAY_S)
+    return WebhookStore(tables, DAY_S)
 
 
 def submit(store: Store, terms: JobTerms = TERMS) -> str:
