@@ -116,15 +116,9 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
         problem = taken
     chosen = time.perf_counter()
     objective = objective_of(request.objective, problem, request.routing)
-    start = launch_order(problem, request.deadline(loading_s).left_s)
-    block = None if isinstance(start, tuple) else start
-    if request.home is not None:
-        # It is there also where the search for any mapping gave up.
-        start = request.home
-    anew = None
-    if request.homes is not None:
-        found = place_anew(problem, request.homes, request.deadline(loading_s).left_s)
-        anew, start = (found, found.places) if isinstance(found, Anew) else (None, found)
+    order = launch_order(problem, request.deadline(loading_s).left_s)
+    block = None if isinstance(order, tuple) else order
+    start, anew = _find_start(problem, request, order, request.deadline(loading_s).left_s)
     if isinstance(start, tuple):
         return Report.unmet(problem, start, _origin(request, time.perf_counter() - begun))
     incumbent = _begin(problem, request, start, watch)
@@ -173,6 +167,17 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
         sampling=request.answers.report(request.solver, estimated=request.ising.dry_run),
     )
     return replace(report, warnings=(*report.warnings, *incumbent.warnings, *remark(report, request)))
+
+
+def _find_start(
+    problem: Problem, request: Request, order: IntArray | tuple[Violation, ...], left_s: float | None
+) -> tuple[IntArray | tuple[Violation, ...], Anew | None]:
+    """Return the mapping that a search begins with, or why there is none, and what had to change of the one in use."""
+    if request.homes is not None:
+        found = place_anew(problem, request.homes, left_s)
+        return (found.places, found) if isinstance(found, Anew) else (found, None)
+    # A mapping that is given is there also where the search for any gave up.
+    return order if request.home is None else request.home, None
 
 
 def _begin(problem: Problem, request: Request, start: IntArray, watch: Watch) -> MappingIncumbent:
