@@ -25,7 +25,7 @@ from tiger.mapping.graph_documents import task_document, topology_document
 from tiger.mapping.hardware import choose_hardware, list_allocation, read_network
 from tiger.mapping.options import HardwareArguments
 from tiger.model.topology import Topology
-from tiger.model.values import read_name
+from tiger.model.values import check_amount, read_name
 from tiger.model.wording import describe
 
 JOB = "job"
@@ -128,6 +128,8 @@ def _change_tasks(change: ReplanRequest, before: Former, fields: Fields) -> int:
             raise InputError(f"lost_tasks/{position}", f"expected a task of the job, got {describe(task)}")
     lost = set(change.lost_tasks)
     nodes = [node for node in nodes if node["id"] not in lost]
+    if not nodes and change.added_tasks is None:
+        raise InputError("lost_tasks", "expected some tasks to be left, got all of them")
     edges = [edge for edge in edges if not lost & {edge["source"], edge["target"]}]
     if change.added_tasks is not None:
         nodes += _name_nodes(change.added_tasks.nodes, known - lost)
@@ -160,6 +162,8 @@ def _name_nodes(added: Sequence[Record], known: set[str]) -> list[Fields]:
         if name in seen:
             raise InputError(at, f"expected a task that is not there yet, got {describe(name)}")
         seen.add(name)
+        for amount in node.keys() & {"work", "memory"}:
+            check_amount(f"added_tasks/nodes/{position}/{amount}", node[amount])
         named.append({**node, "id": name})
     return named
 
@@ -175,6 +179,8 @@ def _name_edges(edges: Sequence[Record], tasks: set[str], field: str) -> list[Fi
             if name not in tasks:
                 raise InputError(at, f"expected a task of the new graph, got {describe(name)}")
             ends[end] = name
+        if "weight" in edge:
+            check_amount(f"{field}/{position}/weight", edge["weight"])
         named.append({**edge, **ends})
     return named
 

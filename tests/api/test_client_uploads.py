@@ -76,3 +76,14 @@ def test_requests_refer_to_uploads_wherever_files_stand(client: Client) -> None:
     mapped = json.loads(assignment("ring:4", conf, node_topology=inside).body)
     assert mapped["topology"] == conf.reference
     assert [each["topology"].get("upload") for each in mapped["node_topology"]] == [sockets.id, None]
+
+
+def test_bug_a_change_refers_to_an_upload_as_other_hardware(client: Client, tmp_path: Path) -> None:
+    """Its path is no specification."""
+    (tmp_path / "chain.json").write_text(
+        '{"nodes": [{"id": "a"}, {"id": "b"}, {"id": "c"}], '
+        '"edges": [{"source": "a", "target": "b"}, {"source": "b", "target": "c"}]}'
+    )
+    job = client.submit(assignment("ring:3", "ring:4", seed=1))
+    job.wait()
+    assert set(job.replan(topology=client.upload(tmp_path / "chain.json")).wait().mapping.values()) == {"a", "b", "c"}

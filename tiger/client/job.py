@@ -141,14 +141,16 @@ class RemoteJob(Generic[Result]):
     def replan(self, **change: object) -> "RemoteJob[AnyReport]":
         """Have its tasks mapped anew after a change, with few moves, by a job of its own, and return that job.
 
-        A change is what `POST /jobs/{id}/replan` takes: `lost_nodes`, `added_nodes`, `topology` as a SPEC or a
-        document, `lost_tasks`, `added_tasks` as {"nodes": [..], "edges": [..]}, `traffic` as edges with other weights,
-        `max_moves`, `move_cost`, `effort`, `seed` and `time_limit_s`. Raises InputError for a field at fault, also of
-        `job` for one that mapped no tasks, and ServiceError, with 409 for one that goes on.
+        A change is what `POST /jobs/{id}/replan` takes: `lost_nodes`, `added_nodes`, `topology` as a SPEC, a document
+        or an upload, `lost_tasks`, `added_tasks` as {"nodes": [..], "edges": [..]}, `traffic` as edges with other
+        weights, `max_moves`, `move_cost`, `effort`, `seed` and `time_limit_s`. Raises InputError for a field at fault,
+        also of `job` for one that mapped no tasks, and ServiceError, with 409 for one that goes on.
         """
         from tiger.client.reports import read_report
         from tiger.client.requests import body_of
+        from tiger.client.uploads import RemoteUpload
 
+        change = {name: each.reference if isinstance(each, RemoteUpload) else each for name, each in change.items()}
         headers = {"Prefer": "respond-async", "Idempotency-Key": uuid4().hex}
         call = Call(method="POST", path=f"jobs/{self.id}/replan", headers=headers, body=body_of(change))
         return RemoteJob(self._connection, self._connection.document(call)[1], read_report)

@@ -138,6 +138,13 @@ def test_fewer_tasks_keep_the_slots_that_nodes_had_by_default() -> None:
         ({"added_tasks": {"nodes": [], "edges": [{"source": "0", "target": "x"}]}}, "added_tasks/edges/0/target"),
         ({"lost_tasks": ["2"], "traffic": [{"source": "2", "target": "0", "weight": 1}]}, "traffic/0/source"),
         ({"traffic": [{"source": "1", "target": "0"}]}, "traffic/0/weight"),
+        ({"traffic": [{"source": "1", "target": "0", "weight": -1}]}, "traffic/0/weight"),
+        ({"added_tasks": {"nodes": [{"id": "x", "memory": "y"}]}}, "added_tasks/nodes/0/memory"),
+        (
+            {"added_tasks": {"nodes": [{"id": "x"}], "edges": [{"source": "x", "target": "1", "weight": True}]}},
+            "added_tasks/edges/0/weight",
+        ),
+        ({"lost_tasks": [str(task) for task in range(16)]}, "lost_tasks"),
     ],
 )
 def test_changes_of_what_there_is_not_are_named(mapped: tiger.Report, fields: dict[str, Any], field: str) -> None:
