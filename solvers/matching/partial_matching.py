@@ -153,8 +153,8 @@ def embed_most(
     params: MatchingParams,
     seed: int,
     stop: Stop,
-) -> IntArray:
-    """Return the places [n] of the partial embedding of the lowest price, -1 for vertices without one.
+) -> tuple[IntArray, int]:
+    """Return places [n] of the partial embedding of the lowest price, -1 for vertices without one, and the work left.
 
     - `graphs` are the guest and the target.
     - `limits` are `allowed[n, N]`, which nodes a vertex may have, and `pins[n]`, the node of a pinned one or -1.
@@ -178,7 +178,7 @@ def embed_most(
         if nursery.over or stop():
             break
         nursery.grow(item)
-    return _repair(nursery)
+    return _repair(nursery), max(nursery.work, 0)
 
 
 def count_edges(guest: Neighbourhoods, target: Neighbourhoods, place: IntArray) -> int:

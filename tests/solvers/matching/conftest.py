@@ -2,9 +2,17 @@
 
 import pytest
 
-from tiger.solvers.matching import graph_matching, growth, monomorphism, neighbourhoods, partial_matching, patterns
+from tiger.solvers.matching import (
+    graph_matching,
+    growth,
+    monomorphism,
+    neighbourhoods,
+    partial_matching,
+    patterns,
+    regrowth,
+)
 
-MODULES = (monomorphism, neighbourhoods, patterns, growth, partial_matching, graph_matching)
+MODULES = (monomorphism, neighbourhoods, patterns, growth, regrowth, partial_matching, graph_matching)
 
 
 @pytest.fixture
