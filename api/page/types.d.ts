@@ -1820,6 +1820,8 @@ export interface ReplanRequest {
   added_tasks?: AddedTasks | null;
   /** Edges whose `weight` is another, or that are new: `source`, `target`, `weight`; 0 for none. */
   traffic?: TaskEdge[];
+  /** The rule from now on, that of the job without it: `capacity` where fewer nodes than tasks are left. */
+  rule?: "one-to-one" | "capacity" | null;
   /** Most tasks that move beyond those that have to; none without it and `move_cost`. */
   max_moves?: number | null;
   /** What to move a task costs that might stay, in the unit of the cost. */

@@ -80,7 +80,7 @@ def change_request(
     tasks = _change_tasks(change, before, fields)
     _change_hardware(change, before, fields)
     _check_pins(change, before, fields)
-    _keep_rule(before, fields, tasks)
+    _keep_rule(change, before, fields, tasks)
     asked = cast(Fields, parse(former))
     kept = {name: value for name, value in asked.items() if fields.get(name) is before.fields.get(name)}
     if change.topology is not None:
@@ -265,13 +265,21 @@ def _check_pins(change: ReplanRequest, before: Former, fields: Fields) -> None:
             fields[name] = kept
 
 
-def _keep_rule(before: Former, fields: Fields, tasks: int) -> None:
-    """Keep the capacity rule, and no fewer slots than nodes had by default, where fewer tasks would change them."""
+def _keep_rule(change: ReplanRequest, before: Former, fields: Fields, tasks: int) -> None:
+    """Keep the rule that the job had by default, unless another is stated, and no fewer slots than nodes had so.
+
+    Fewer nodes or tasks would change both.
+    """
     given = before.request
     usual = given.rule is None and given.slots is None and given.node_topology is None
-    if before.report.get("rule") != "capacity" or not usual or before.file.rule is not None:
+    if change.rule is not None:
+        fields["rule"] = change.rule
         return
-    fields["rule"] = "capacity"
+    if not usual or before.file.rule is not None:
+        return
+    fields["rule"] = before.report.get("rule")
+    if fields["rule"] != "capacity":
+        return
     hardware = _read_hardware(before, before.fields)
     hosts = len(_list_granted(before.fields, hardware).names)
     if hardware.slots_stated or not hosts or (hardware.slots > 1).any():

@@ -30,6 +30,7 @@ ROUTES = (
     "/views",
     "/jobs",
     "/comparisons",
+    "/uploads",
     "/rebalancers",
     "/webhooks",
     "/usage",

@@ -36,7 +36,7 @@ WORK = Needs(mostly=DATABASE | WORKERS)
 NEEDS: Mapping[str, Needs] = {
     **dict.fromkeys(("/assign", "/place", "/plan", "/experts"), WORK),
     "/views": Needs(WORKERS),
-    **dict.fromkeys(("/jobs", "/comparisons", "/webhooks", "/usage"), Needs(DATABASE)),
+    **dict.fromkeys(("/jobs", "/comparisons", "/uploads", "/webhooks", "/usage"), Needs(DATABASE)),
     "/rebalancers": Needs(DATABASE, WORKERS),
 }
 

@@ -1,7 +1,7 @@
 """The request of `POST /jobs/{id}/replan`: what has changed since a job, and what a move costs."""
 
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, FailFast, Field
 
@@ -55,6 +55,12 @@ class ReplanRequest(Closed):
     traffic: Records = field(
         default_factory=list,
         metadata=about("Edges whose `weight` is another, or that are new: `source`, `target`, `weight`; 0 for none."),
+    )
+    rule: Literal["one-to-one", "capacity"] | None = field(
+        default=None,
+        metadata=about(
+            "The rule from now on, that of the job without it: `capacity` where fewer nodes than tasks are left."
+        ),
     )
     max_moves: int | None = field(
         default=None,

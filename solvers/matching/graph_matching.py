@@ -35,8 +35,8 @@ KEPT = 0.75
 # 1.084 and 1.228. All of them, at most MOST_REGROWTH, take 1 to 2 s of a processor and are not interrupted.
 REGROW, MOST_REGROWTH = (500, 12_000, 28_000), 20_000_000
 # Edges that an embedding keeps from which on parts grow anew, and what costs must fall by where fewer are kept than for
-# a polish. Trees of 500 with a twentieth moved keep less, and cost as much after a whole solve with regrowth, for 0.4 s
-# more; 34 graphs that do not lie on grids, tori and heavy hexagons take 4 % longer with both than without regrowth.
+# a polish. Trees of 500 with a twentieth moved keep less, and cost as much after a whole solve with regrowth, for 0.3 s
+# more; 34 graphs that do not lie on grids, tori and heavy hexagons take 0.2 s longer here, of 11 s for whole solves.
 FEWEST, GAIN = 0.6, 0.1
 # What is left after an embedding of most of a graph: swaps at temperatures that keep it. After this stage alone, heavy
 # hexagons and trees of 100 vertices with a twentieth or a hundredth of their edges moved cost 4 and 1.5 % less than at

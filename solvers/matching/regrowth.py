@@ -18,9 +18,11 @@ from tiger.solvers.matching.growth import Growth, grow
 from tiger.solvers.matching.neighbourhoods import Neighbourhoods
 from tiger.solvers.records import allocate_records
 
-# Vertices drawn for one with an edge that is too long, before all are looked at.
+# Vertices drawn for one with an edge that is too long, before all are looked at. Where regrowth ended after these, one
+# of eight trees of 100 vertices with a hundredth of the edges moved cost 1.107 of its place, and 1.000 with the others.
 TRIES = 64
-# Vertices around an end of the edge that are taken out: these at least, and at most this part of all.
+# Vertices around an end of the edge that are taken out: these at least, and at most this part of all. With a twentieth
+# as the most, seven heavy hexagons of 409 with a twentieth of the edges moved cost 1.236 in place of 1.178.
 SMALLEST, LARGEST = 4, 0.25
 
 

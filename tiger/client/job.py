@@ -143,8 +143,8 @@ class RemoteJob(Generic[Result]):
 
         A change is what `POST /jobs/{id}/replan` takes: `lost_nodes`, `added_nodes`, `topology` as a SPEC, a document
         or an upload, `lost_tasks`, `added_tasks` as {"nodes": [..], "edges": [..]}, `traffic` as edges with other
-        weights, `max_moves`, `move_cost`, `effort`, `seed` and `time_limit_s`. Raises InputError for a field at fault,
-        also of `job` for one that mapped no tasks, and ServiceError, with 409 for one that goes on.
+        weights, `rule`, `max_moves`, `move_cost`, `effort`, `seed` and `time_limit_s`. Raises InputError for a field at
+        fault, also of `job` for one that mapped no tasks, and ServiceError, with 409 for one that goes on.
         """
         from tiger.client.reports import read_report
         from tiger.client.requests import body_of

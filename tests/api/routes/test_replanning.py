@@ -125,6 +125,19 @@ def test_fewer_tasks_keep_the_slots_that_nodes_had_by_default() -> None:
     assert change(asked, report, lost_nodes=["0"])["slots"] == 3
 
 
+def test_tasks_do_not_share_nodes_unless_that_is_asked_for() -> None:
+    """Fewer nodes than tasks are a report that says so, as a request with the rule is."""
+    asked = {"tasks": "ring:4", "topology": "ring:4"}
+    report = tiger.assign("ring:4", "ring:4")
+    found = change(asked, report, lost_nodes=["0"])
+    assert found["rule"] == "one-to-one"
+    answered = json.loads(ASSIGN.answer(json.dumps(found).encode(), WIDE).report)
+    assert (answered["feasible"], answered["rule"]) == (False, "one-to-one")
+    shared = change(asked, report, lost_nodes=["0"], rule="capacity")
+    moved = json.loads(ASSIGN.answer(json.dumps(shared).encode(), WIDE).report)
+    assert [move["why"] for move in moved["moves"]] == ["lost"]
+
+
 @pytest.mark.parametrize(
     ("fields", "field"),
     [
