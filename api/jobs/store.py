@@ -21,7 +21,6 @@ from tiger.api.seams.files import FileInfo, JobFile
 from tiger.api.seams.job import (
     ALL_JOBS,
     ENDED,
-    DiskFullError,
     Job,
     JobFilter,
     JobOrder,
@@ -52,29 +51,21 @@ class Store:
 
         Raises KeyReusedError, QuotaExceededError or DiskFullError.
         """
-        try:
-            return self._keep(work)
-        except DiskFullError:
-            # What was deleted may still take room.
-            self.database.shrink()
-        return self._keep(work)
-
-    def _keep(self, work: JobOrder) -> tuple[Job, bool]:
-        """Keep a job, if there is room."""
         digest = _digest(work)
-        try:
-            with self.database.begin() as connection:
-                known = _find_by_key(connection, work, digest)
-                return (known, False) if known else (self._insert(connection, work, digest), True)
-        except sa.exc.IntegrityError:
-            # Another request with the same key came first.
-            with self.database.read() as connection:
-                known = _find_by_key(connection, work, digest)
-            if known is not None:
-                return known, False
-            # It has been purged by now.
-            with self.database.begin() as connection:
-                return self._insert(connection, work, digest), True
+        return self.database.insert_once(
+            lambda connection: self._find_or_insert(connection, work, digest), lambda: self._find_known(work, digest)
+        )
+
+    def _find_or_insert(self, connection: Connection, work: JobOrder, digest: str) -> tuple[Job, bool]:
+        """Return the job of the key of an order, or a new one, and whether it is new."""
+        known = _find_by_key(connection, work, digest)
+        return (self._insert(connection, work, digest), True) if known is None else (known, False)
+
+    def _find_known(self, work: JobOrder, digest: str) -> tuple[Job, bool] | None:
+        """Return the job that another request has made with the key meanwhile, None where it is purged by now."""
+        with self.database.read() as connection:
+            known = _find_by_key(connection, work, digest)
+        return None if known is None else (known, False)
 
     def find(self, work: JobOrder) -> Job | None:
         """Return the job that an order has made before by its key; raise KeyReusedError."""

@@ -8,6 +8,7 @@ import hashlib
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, fields
+from http import HTTPStatus
 
 import sqlalchemy as sa
 
@@ -25,7 +26,6 @@ LEASE_S = 30.0
 DELAYS_S = (5.0, 30.0, 120.0, 600.0, 3600.0, 7200.0, 14_400.0, 21_600.0, 36_000.0)
 # What may be added to a delay, so that events that failed together do not come again together.
 JITTER = 0.25
-GONE = 410
 # Rows that are deleted at a time.
 BATCH = 500
 COLUMNS = tuple(field.name for field in fields(Webhook))
@@ -138,7 +138,7 @@ def judge(claim: WebhookClaim, answer: WebhookAnswer) -> tuple[WebhookOutcome, f
     """Return what an answer comes to, and the seconds until the next attempt of one that failed."""
     if answer.status is not None and 200 <= answer.status < 300:
         return "delivered", 0.0
-    if answer.status == GONE or claim.attempt > len(DELAYS_S):
+    if answer.status == HTTPStatus.GONE or claim.attempt > len(DELAYS_S):
         return "dead", 0.0
     digest = hashlib.sha256(f"{claim.id}.{claim.attempt}".encode()).digest()
     share = int.from_bytes(digest[:4]) / 2**32

@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 Result = TypeVar("Result")
 # Told of each call of a worker: its processor seconds, None where the worker was killed or lost, and its wall seconds.
 Tell = Callable[[float | None, float], None]
+# Seconds of a tick, in which /proc counts processor time (proc(5)).
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from urllib.parse import urlsplit
 
+# The port of https, and the last one that there is.
 HTTPS = 443
 MOST_PORTS = 65_535
 LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"

@@ -54,7 +54,7 @@ def find_moves(home: IntArray, place: IntArray) -> Moved:
 
 
 @inner_kernel
-def count_moved(moved: Moved, place: IntArray) -> int:
+def count_moves(moved: Moved, place: IntArray) -> int:
     """Return how many tasks of a mapping `place[n]` are not at home."""
     count = 0
     for t in range(len(place)):
@@ -164,7 +164,7 @@ def anneal_within(
     :param best: a mapping [n] within the limit, replaced by cheaper ones
     """
     np.random.seed(schedule.seed)
-    lowest = total(inst, best) + schedule.price * count_moved(moved, best)
+    lowest = total(inst, best) + schedule.price * count_moves(moved, best)
     tolerance = smallest_gain(inst, lowest)
     for temperature in schedule.temperatures:
         current = total(inst, state.place) + schedule.price * moved.number[0]

@@ -71,7 +71,7 @@ def test_moves_are_the_fewest_and_then_the_cheapest_there_are(rule: str, seed: i
     """Tests against all mappings: the least moves, then cost, and the least of cost and prices of moves together."""
     problem, previous = change(rule, seed)
     homes = find_homes(problem, previous)
-    feasible = [(homes.count_moved(places), cost_of(problem, places).total) for places in list_feasible(problem)]
+    feasible = [(homes.count_moves(places), cost_of(problem, places).total) for places in list_feasible(problem)]
     report = tiger.solve(problem, previous=previous)
     assert report.feasible == bool(feasible)
     if not feasible:

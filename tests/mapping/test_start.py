@@ -23,7 +23,7 @@ from tiger.run.report import Report
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
-def count_moved(one: Mapping[str, str], other: Mapping[str, str]) -> int:
+def count_moves(one: Mapping[str, str], other: Mapping[str, str]) -> int:
     """Return how many tasks are elsewhere."""
     return sum(other[task] != node for task, node in one.items())
 
@@ -59,7 +59,7 @@ def test_no_solver_ends_above_the_mapping_given(problem: Problem, solver: str) -
     assert good.cost is not None
     assert again.cost <= good.cost
     assert again.baselines.start == good.cost
-    assert again.moved == count_moved(good.mapping, again.mapping)
+    assert again.moved == count_moves(good.mapping, again.mapping)
 
 
 def test_another_objective_starts_there_too(problem: Problem) -> None:
@@ -78,7 +78,7 @@ def test_at_most_so_many_tasks_move(problem: Problem, running: Report, most: int
     report = tiger.solve(problem, start=running, max_moves=most)
     assert report.cost is not None
     assert running.cost is not None
-    assert report.moved == count_moved(running.mapping, report.mapping) <= most
+    assert report.moved == count_moves(running.mapping, report.mapping) <= most
     assert (report.cost < running.cost) == (most > 0)
     assert report.verdict is not None
     assert report.verdict.order == "start"

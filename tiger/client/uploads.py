@@ -2,6 +2,7 @@
 
 import gzip
 from collections.abc import Iterator, Mapping, Sequence
+from http import HTTPStatus
 from pathlib import Path
 from typing import Self
 from urllib.parse import urlencode, urlsplit
@@ -10,7 +11,6 @@ from tiger.client.connection import Call, Connection
 from tiger.client.errors import Document, ServiceError
 from tiger.model.text import read_file
 
-UNKNOWN = 404
 # Arguments that may be a file, by their names, which are those of the fields of requests.
 FIELDS = ("tasks", "topology", "model", "cluster", "costs")
 # Seconds that a service may take to keep a file, which it does in less than ten.
@@ -73,7 +73,7 @@ def delete_upload(connection: Connection, upload_id: str) -> None:
     try:
         connection.send(Call(method="DELETE", path=f"uploads/{upload_id}"))
     except ServiceError as error:
-        if error.status != UNKNOWN:
+        if error.status != HTTPStatus.NOT_FOUND:
             raise
 
 

@@ -155,7 +155,7 @@ def _answer(problem: Problem, request: Request, watch: Watch) -> Report:
         baseline_cost=simple.block,
         baselines=simple,
         max_moves=request.max_moves,
-        moved=_count_moved(request, by_objective.places),
+        moved=_count_moves(request, by_objective.places),
         moves=() if anew is None else list_moves(problem, anew, by_objective.places),
         move_cost=request.move_cost,
         threshold=request.threshold,
@@ -193,7 +193,7 @@ def _begin(problem: Problem, request: Request, start: IntArray, watch: Watch) ->
     )
 
 
-def _count_moved(request: Request, places: IntArray) -> int | None:
+def _count_moves(request: Request, places: IntArray) -> int | None:
     """Return how many tasks are at other nodes than in the mapping given, None without one."""
     if request.homes is not None:
         return request.homes.count_left(places)

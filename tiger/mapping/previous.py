@@ -41,7 +41,7 @@ class Homes:
     before: tuple[str | None, ...]
     lost: BoolArray
 
-    def count_moved(self, places: IntArray) -> int:
+    def count_moves(self, places: IntArray) -> int:
         """Return how many tasks are elsewhere that might have stayed."""
         return int(((self.home >= 0) & (places != self.home)).sum())
 
@@ -107,11 +107,11 @@ def place_anew(problem: Problem, homes: Homes, limit_s: float | None) -> Anew | 
     if isinstance(places, tuple):
         found = _move_fewest(problem, homes.home, until_s)
         if found is not None and not violations(problem, found):
-            return Anew(homes=homes, places=found, moves=homes.count_moved(found), fewest=True)
+            return Anew(homes=homes, places=found, moves=homes.count_moves(found), fewest=True)
         places = launch_order(problem, max(until_s - time.monotonic(), 0.0))
         if isinstance(places, tuple):
             return places
-    moves = homes.count_moved(places)
+    moves = homes.count_moves(places)
     return Anew(homes=homes, places=places, moves=moves, fewest=not moves)
 
 
@@ -142,7 +142,7 @@ def list_moves(problem: Problem, anew: Anew, places: IntArray) -> tuple[TaskMove
 
 def price_moves(problem: Problem, homes: Homes, price: float) -> Callable[[IntArray], float]:
     """Return what measures a mapping: its cost, and a price for every task that might have stayed."""
-    return lambda places: cost_of(problem, places).total + price * homes.count_moved(places)
+    return lambda places: cost_of(problem, places).total + price * homes.count_moves(places)
 
 
 def _find_reason(anew: Anew, task: int) -> MoveReason:
