@@ -6,12 +6,10 @@ C. R. Aragon, L. A. McGeoch, C. Schevon, doi:10.1287/opre.37.6.865 (annealing fo
 
 from typing import NamedTuple
 
-import numpy as np
-
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.annealing.boundary import Boundary, update_boundary
 from tiger.solvers.annealing.moves import is_open_to
-from tiger.solvers.generator import is_accepted
+from tiger.solvers.generator import Generator, draw_below, draw_uniform, is_accepted
 from tiger.solvers.instance import Instance
 from tiger.solvers.kernel import inner_kernel, kernel
 
@@ -49,7 +47,7 @@ class Occupancy(NamedTuple):
 
 
 class BoundarySchedule(NamedTuple):
-    """Hold what one call does: `proposals` at each of `temperatures[h]` with `overload_penalties[h]`, from a seed.
+    """Hold what one call does: `proposals` at each of `temperatures[h]` with `overload_penalties[h]`, from a generator.
 
     For a part `near_share` of the proposals a node near that of the neighbour is proposed instead of that itself.
     """
@@ -58,7 +56,7 @@ class BoundarySchedule(NamedTuple):
     overload_penalties: FloatArray
     proposals: int
     near_share: float
-    seed: int
+    generator: Generator
 
 
 def csr_graph_of(inst: Instance) -> CsrInstance:
@@ -124,8 +122,8 @@ def anneal_boundary(inst: Instance, graph: CsrInstance, occupancy: Occupancy, sc
     Proposals are accepted by Metropolis' rule on the cost change and the penalty on the change in squared overload,
     summed over all tiers. O(degree) each.
     """
-    np.random.seed(schedule.seed)
-    change, at = 0.0, np.random.randint(max(occupancy.boundary.size[0], 1))
+    generator = schedule.generator
+    change, at = 0.0, draw_below(generator, max(occupancy.boundary.size[0], 1))
     for step in range(len(schedule.temperatures)):
         temperature, overload_penalty = schedule.temperatures[step], schedule.overload_penalties[step]
         for _ in range(schedule.proposals if occupancy.boundary.size[0] > 0 else 0):
@@ -138,9 +136,9 @@ def anneal_boundary(inst: Instance, graph: CsrInstance, occupancy: Occupancy, sc
             degree = graph.indptr[t + 1] - graph.indptr[t]
             if degree == 0:
                 continue
-            p, q = occupancy.place[t], occupancy.place[graph.indices[graph.indptr[t] + np.random.randint(degree)]]
-            if np.random.random() < schedule.near_share:
-                near = inst.near[q, np.random.randint(inst.near.shape[1])]
+            p, q = occupancy.place[t], occupancy.place[graph.indices[graph.indptr[t] + draw_below(generator, degree)]]
+            if draw_uniform(generator) < schedule.near_share:
+                near = inst.near[q, draw_below(generator, inst.near.shape[1])]
                 q = near if near >= 0 else q
             if occupancy.label[0, p] == occupancy.label[0, q]:
                 continue
@@ -154,7 +152,7 @@ def anneal_boundary(inst: Instance, graph: CsrInstance, occupancy: Occupancy, sc
                 over, under = occupancy.load[k, a] - occupancy.limit[k, a], occupancy.load[k, b] - occupancy.limit[k, b]
                 overload_change += max(2 * under + 1, 0) - max(2 * over - 1, 0)
             cost = relocation_change(graph, occupancy.place, t, q, -1)
-            accepted = is_accepted(cost + overload_penalty * overload_change, temperature, np.random.random())
+            accepted = is_accepted(cost + overload_penalty * overload_change, temperature, draw_uniform(generator))
             if accepted and is_open_to(inst, t, q) and occupancy.used[q] + inst.memory[t] <= inst.room[q]:
                 occupancy.used[p] -= inst.memory[t]
                 occupancy.used[q] += inst.memory[t]

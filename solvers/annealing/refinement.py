@@ -20,6 +20,7 @@ from tiger.solvers.annealing.local import SAMPLE, moves_in_chunk
 from tiger.solvers.annealing.renumbering import renumber_by_node, restore
 from tiger.solvers.annealing.swap_annealing import SwapSchedule, anneal_swaps
 from tiger.solvers.annealing.tiers import tiers_of
+from tiger.solvers.generator import Generator, seed_state
 from tiger.solvers.instance import Instance, State, instance_of, mark_fixed, restrict, state_of, uniform
 
 # Moves of tasks with few neighbours, and chains, in a call that can't be stopped.
@@ -174,8 +175,8 @@ class RefinementRound:
                 if self._stop():
                     break
                 temperatures, penalties = np.ascontiguousarray(rows.T)
-                draw = derive(seed, k, part)
-                schedule = BoundarySchedule(temperatures, penalties, count, params.near_share, draw)
+                generator = seed_state(seed, k, part)
+                schedule = BoundarySchedule(temperatures, penalties, count, params.near_share, generator)
                 boundary_annealing.anneal_boundary(self._inst, self._graph, occupancy, schedule)
             places = occupancy.place
         cleared = self._clear_overload(places)
@@ -202,12 +203,12 @@ class RefinementRound:
             for part, (rows, count) in enumerate(self._slices(temperatures, moves_each)):
                 if self._stop():
                     return state.place
-                self._swap_between(state, tiers[k], (rows, count, derive(seed, k, part)))
+                self._swap_between(state, tiers[k], (rows, count, seed_state(seed, k, part)))
         return state.place
 
-    def _swap_between(self, state: State, label: IntArray, plan: tuple[FloatArray, int, int]) -> None:
+    def _swap_between(self, state: State, label: IntArray, plan: tuple[FloatArray, int, Generator]) -> None:
         """Swap tasks between domains for a number of proposals at each temperature."""
-        temperatures, count, seed = plan
+        temperatures, count, generator = plan
         inst, params = self._inst, self._params
         cut = label[state.place[self._ends]] != label[state.place[inst.indices]]
         tasks = np.zeros(len(inst.work), bool)
@@ -218,7 +219,7 @@ class RefinementRound:
                 fixed=uniform(self._fixed),
                 label=uniform(label),
                 temperatures=temperatures,
-                seeds=np.array([derive(seed, k) for k in range(len(temperatures))]),
+                generator=generator,
                 proposals=count,
                 near_share=params.group_near_share if self.grouped else params.near_share,
                 partners=params.partners,

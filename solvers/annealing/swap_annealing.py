@@ -10,13 +10,13 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.annealing.boundary_annealing import CsrInstance, relocation_change
 from tiger.solvers.annealing.moves import can_move, can_swap, relocate, swap
-from tiger.solvers.generator import is_accepted
+from tiger.solvers.generator import Generator, draw_below, draw_uniform, is_accepted
 from tiger.solvers.instance import Instance, State
 from tiger.solvers.kernel import kernel
 
 
 class SwapSchedule(NamedTuple):
-    """Hold what one call does: `proposals` at each of `temperatures[h]`, drawn from `seeds[h]`.
+    """Hold what one call does: `proposals` at each of `temperatures[h]`, from a generator.
 
     `fixed[n]` is 1 for a task that may not move; moves are between nodes of different domains `label[m]`. A part
     `near_share` of the proposals goes to a node near the neighbour's instead of that itself; on a shared node the
@@ -26,7 +26,7 @@ class SwapSchedule(NamedTuple):
     fixed: IntArray
     label: IntArray
     temperatures: FloatArray
-    seeds: IntArray
+    generator: Generator
     proposals: int
     near_share: float
     partners: int
@@ -38,12 +38,11 @@ def anneal_swaps(inst: Instance, graph: CsrInstance, state: State, schedule: Swa
 
     O(degree) a proposal.
     """
-    label = schedule.label
+    label, generator = schedule.label, schedule.generator
     change = 0.0
     for step in range(len(schedule.temperatures)):
         temperature = schedule.temperatures[step]
-        np.random.seed(schedule.seeds[step])
-        at = np.random.randint(max(len(inst.movable), 1))
+        at = draw_below(generator, max(len(inst.movable), 1))
         for _ in range(schedule.proposals):
             # Proposal near a neighbour: a random swap of a large sparse mapping hardly ever gains. Tasks take turns, as
             # at boundaries.
@@ -52,22 +51,22 @@ def anneal_swaps(inst: Instance, graph: CsrInstance, state: State, schedule: Swa
             degree = graph.indptr[t + 1] - graph.indptr[t]
             if degree == 0:
                 continue
-            p, q = state.place[t], state.place[graph.indices[graph.indptr[t] + np.random.randint(degree)]]
-            if np.random.random() < schedule.near_share:
-                near = inst.near[q, np.random.randint(inst.near.shape[1])]
+            p, q = state.place[t], state.place[graph.indices[graph.indptr[t] + draw_below(generator, degree)]]
+            if draw_uniform(generator) < schedule.near_share:
+                near = inst.near[q, draw_below(generator, inst.near.shape[1])]
                 q = near if near >= 0 else q
             if label[p] == label[q]:
                 continue
-            uniform = np.random.random()
+            uniform = draw_uniform(generator)
             # A slot that is free on a shared node is taken half the time, so that swaps are still tried there.
             u, cost, drawn = -1, np.inf, 1 if inst.group_of[t] >= 0 else min(schedule.partners, state.occupied[q])
-            if inst.group_of[t] < 0 and state.occupied[q] < inst.slots[q] and np.random.random() < 0.5:
+            if inst.group_of[t] < 0 and state.occupied[q] < inst.slots[q] and draw_uniform(generator) < 0.5:
                 drawn = 0
             for _ in range(drawn):
                 if inst.group_of[t] >= 0:
                     other = state.occupant[inst.group_of[t], q]
                 else:
-                    other = state.slot_task[state.slot_start[q] + np.random.randint(state.occupied[q])]
+                    other = state.slot_task[state.slot_start[q] + draw_below(generator, state.occupied[q])]
                 if other >= 0:
                     gain = relocation_change(graph, state.place, other, p, t)
                     if gain < cost:

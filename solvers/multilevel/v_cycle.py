@@ -15,6 +15,7 @@ import numpy as np
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.seams import Stop
 from tiger.model.seeds import derive
+from tiger.solvers.generator import seed_state
 from tiger.solvers.multilevel.coarsening import Graph
 from tiger.solvers.multilevel.label_propagation import coarsen
 from tiger.solvers.multilevel.v_cycle_kernels import (
@@ -68,7 +69,7 @@ class VCycle:
                 if stop():
                     return before
                 plan = temperatures, self.penalty * unit, self.proposals, self.proposals * len(before) // WIDEST
-                anneal_regions(graphs[level], regions, region, plan, derive(seed, level, 0, number))
+                anneal_regions(graphs[level], regions, region, plan, seed_state(seed, level, 0, number))
             changed = np.ones(len(regions.slots), bool)
             for number in range(self.rounds):
                 if stop():

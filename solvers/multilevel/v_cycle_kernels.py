@@ -10,6 +10,7 @@ import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.solvers.annealing.boundary import Boundary, update_boundary
+from tiger.solvers.generator import Generator, draw_below, draw_uniform
 from tiger.solvers.kernel import allocating_kernel, inner_allocating_kernel, inner_kernel
 from tiger.solvers.multilevel.coarsening import Graph
 from tiger.solvers.multilevel.fm_bisection import refine, value
@@ -84,7 +85,7 @@ def typical_change(graph: Graph, regions: Regions, region: IntArray, seed: int) 
 
 @allocating_kernel
 def anneal_regions(
-    graph: Graph, regions: Regions, region: IntArray, plan: tuple[FloatArray, float, int, int], seed: int
+    graph: Graph, regions: Regions, region: IntArray, plan: tuple[FloatArray, float, int, int], generator: Generator
 ) -> None:
     """Let vertices at boundaries go, in place, to the region of a neighbour, by Metropolis' rule.
 
@@ -92,7 +93,6 @@ def anneal_regions(
     proposed at each temperature: for each vertex at the boundary, and at most in all. O(1) a proposal, O(degree r) one
     that is accepted.
     """
-    np.random.seed(seed)
     temperatures, penalty, proposals, most = plan
     boundary, load, at = boundary_of(graph, region), np.zeros(len(regions.slots), np.int64), 0
     cost = region_costs(graph, regions, region)
@@ -106,12 +106,12 @@ def anneal_regions(
             at = at + 1 if at + 1 < boundary.size[0] else 0
             t = boundary.vertices[at]
             degree = graph.indptr[t + 1] - graph.indptr[t]
-            q = region[graph.indices[graph.indptr[t] + np.random.randint(degree)]]
+            q = region[graph.indices[graph.indptr[t] + draw_below(generator, degree)]]
             p, weight = region[t], graph.weight[t]
             if p == q:
                 continue
             # Metropolis' rule, the draw first: the most that the move may cost and still be accepted.
-            threshold = -temperature * np.log(np.random.random())
+            threshold = -temperature * np.log(1.0 - draw_uniform(generator))
             # The penalty on squared overload (Johnson et al. 1989).
             under, over = load[q] - regions.slots[q], load[p] - regions.slots[p]
             more = float(max(under + weight, 0)) ** 2 - float(max(under, 0)) ** 2

@@ -7,6 +7,7 @@ from tiger.objectives.cost import cost_of
 from tiger.solvers.annealing import boundary_annealing, cost_changes
 from tiger.solvers.annealing.boundary import empty_boundary
 from tiger.solvers.annealing.boundary_annealing import BoundarySchedule, Occupancy, csr_graph_of
+from tiger.solvers.generator import seed_state
 from tiger.solvers.instance import instance_of
 
 
@@ -38,7 +39,7 @@ def at_boundary(inst, places, pins):
 
 def schedule(temperatures, proposals, seed):
     """Return a schedule with an overload penalty of 1."""
-    return BoundarySchedule(np.array(temperatures), np.ones(len(temperatures)), proposals, 0.25, seed)
+    return BoundarySchedule(np.array(temperatures), np.ones(len(temperatures)), proposals, 0.25, seed_state(seed))
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ from tiger.objectives.cost import cost_of, violations
 from tiger.solvers.annealing import boundary_annealing, swap_annealing
 from tiger.solvers.annealing.boundary_annealing import csr_graph_of
 from tiger.solvers.annealing.swap_annealing import SwapSchedule
+from tiger.solvers.generator import seed_state
 from tiger.solvers.instance import instance_of, mark_fixed, state_of
 
 RULES = ("one-to-one", "levels", "capacity")
@@ -29,7 +30,7 @@ def test_swaps_keep_the_state_right(rule, random_problem, random_feasible):
         if not inst.movable.size:
             continue
         state, label = state_of(problem, places), np.arange(problem.topology.size)
-        plan = SwapSchedule(mark_fixed(inst), label, np.array([100.0, 1.0]), np.array([1, 2]), 60, 0.5, 2)
+        plan = SwapSchedule(mark_fixed(inst), label, np.array([100.0, 1.0]), seed_state(seed), 60, 0.5, 2)
         change = swap_annealing.anneal_swaps(inst, csr_graph_of(inst), state, plan)
         gone = cost_of(problem, state.place).total - cost_of(problem, places).total
         assert change == pytest.approx(gone, abs=1e-6)
@@ -44,6 +45,6 @@ def test_tasks_swap_between_domains_alone(random_problem, random_feasible):
     problem = random_problem("one-to-one", 1, hardware="torus")
     inst, places = instance_of(problem), random_feasible(problem, np.random.default_rng(1))
     state, label = state_of(problem, places), np.zeros(problem.topology.size, np.int64)
-    plan = SwapSchedule(mark_fixed(inst), label, np.array([100.0]), np.array([1]), 60, 0.5, 2)
+    plan = SwapSchedule(mark_fixed(inst), label, np.array([100.0]), seed_state(1), 60, 0.5, 2)
     assert swap_annealing.anneal_swaps(inst, csr_graph_of(inst), state, plan) == 0.0
     assert (state.place == places).all()

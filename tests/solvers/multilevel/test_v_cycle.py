@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from tests.solvers.multilevel.test_multilevel import problem_of
 from tiger.feasibility.start import launch_order
 from tiger.objectives.cost import cost_of, violations
+from tiger.solvers.generator import seed_state
 from tiger.solvers.instance import instance_of
 from tiger.solvers.multilevel import coarsening, fm_bisection, label_propagation, v_cycle, v_cycle_kernels
 from tiger.solvers.multilevel.coarsening import Graph
@@ -60,7 +61,7 @@ def test_cold_annealing_takes_no_move_that_costs():
         regions = regions._replace(slots=np.full(len(regions.slots), len(region)))
         cost, after = measure(graph, regions, region), region.copy()
         for number in range(20):
-            anneal_regions(graph, regions, after, (np.full(1, 1e-9), 1.0, 1, 9), number)
+            anneal_regions(graph, regions, after, (np.full(1, 1e-9), 1.0, 1, 9), seed_state(number))
             before, cost = cost, measure(graph, regions, after)
             assert cost <= before
             gained += cost < before
