@@ -131,7 +131,9 @@ def test_what_is_close_to_a_clifford_gate_is_left_alone(off: float) -> None:
 
 
 def test_long_networks_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As all gates on three qubits are, and blocks of Clifford gates alone."""
-    monkeypatch.setattr(rotations, "MOST_ROTATIONS", 7)
-    assert synthesize_rotations(ladders(*((letters, 0.1) for letters in DOUBLES))) is None
-    assert synthesize_rotations(ladders(("XX", np.pi / 2))) is None
+    """As short ones are, and blocks of Clifford gates alone."""
+    for name, value in (("MOST_ROTATIONS", 7), ("LEAST_GATES", 49)):
+        with monkeypatch.context() as patch:
+            patch.setattr(rotations, name, value)
+            assert synthesize_rotations(ladders(*((letters, 0.1) for letters in DOUBLES))) is None
+    assert synthesize_rotations(ladders(*[("XX", np.pi / 2)] * 5)) is None

@@ -31,6 +31,8 @@ PLAIN = [*sorted(NAMES), "rx", "ry", "rz"]
 ROTATION = "pauli_product_rotation"
 # Angles that differ by less are equal, and those that are off a Clifford gate by less may be read as one by Qiskit.
 ROUNDING, CLOSE = 1e-9, 1e-5
+# Fewest gates on two qubits of a block: of 103 of a multiplier of 13 qubits those with fewer gain none, and take 5 s.
+LEAST_GATES = 8
 # Most rotations of a network: the tree search takes 0.3 s for them on 50 qubits.
 MOST_ROTATIONS = 1000
 # Most simulations of the tree search, which take 10 % of the CX gates of a single one off excitations on 8 and 12
@@ -52,7 +54,7 @@ class Network(NamedTuple):
 
 def finds_rotations(node: DAGOpNode) -> bool:
     """Return whether a gate is one on one or two qubits that can be read as rotations and Clifford gates."""
-    return len(node.qargs) <= 2 and (bool(node.is_standard_gate()) or node.name == "unitary")
+    return 0 < len(node.qargs) <= 2 and (bool(node.is_standard_gate()) or node.name == "unitary")
 
 
 def synthesize_rotations(block: QuantumCircuit) -> QuantumCircuit | None:
@@ -62,6 +64,8 @@ def synthesize_rotations(block: QuantumCircuit) -> QuantumCircuit | None:
     arXiv:2604.19029) and of a greedy synthesis (de Brugiere, Martiel 2024, arXiv:2404.03280), both without the Clifford
     operator that they leave at the end.
     """
+    if block.num_nonlocal_gates() < LEAST_GATES:
+        return None
     network = read_network(block)
     count = 0 if network is None else sum(map(len, network.levels))
     if network is None or not 0 < count <= MOST_ROTATIONS:
