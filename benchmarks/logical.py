@@ -2,12 +2,15 @@
 
 import time
 from collections.abc import Callable, Iterator
+from itertools import combinations, product
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from qiskit import QuantumCircuit, qasm2, transpile
-from qiskit.circuit.library import QFTGate, real_amplitudes
+from qiskit.circuit.library import PauliEvolutionGate, QFTGate, real_amplitudes
+from qiskit.quantum_info import SparsePauliOp
+from qiskit.synthesis import LieTrotter
 from qiskit.transpiler import CouplingMap, PassManager, Target, generate_preset_pass_manager
 from qiskit.transpiler.passes import CollectLinearFunctions, HighLevelSynthesis, HLSConfig
 
@@ -22,6 +25,9 @@ from tiger.circuits.warm import warm
 SEED, LEVEL, REPEATS = 0, 3, 2
 # What linear functions are synthesised by: for all pairs, and for neighbours on a line.
 METHODS = ("pmh", "kms")
+# Products of Paulis of an excitation of one electron, and of two, with their signs.
+SINGLES = {"XY": 1, "YX": -1}
+DOUBLES = {"XXXY": 1, "XXYX": 1, "XYXX": -1, "YXXX": -1, "YYYX": -1, "YYXY": -1, "YXYY": 1, "XYYY": 1}
 HEAD = (
     *("device", "circuit", "Qiskit level 3", "its linear functions collected", "tket", "tiger"),
     "seconds of a processor",
@@ -64,7 +70,7 @@ def devices() -> Iterator[tuple[str, Target]]:
 
 
 def circuits() -> Iterator[tuple[str, QuantumCircuit]]:
-    """Yield circuits of 8 to 24 qubits: ansatzes, Fourier transforms, Clifford circuits, ladders and permutations."""
+    """Yield circuits of 8 to 24 qubits that have other forms: ansatzes, transforms, Cliffords, rotations and others."""
     rng = np.random.default_rng(SEED)
     for shape in ("full", "linear", "circular"):
         ansatz = real_amplitudes(14, entanglement=shape, reps=REPEATS)
@@ -83,6 +89,8 @@ def circuits() -> Iterator[tuple[str, QuantumCircuit]]:
     star.cx(0, range(1, 14))
     yield "GHZ 14 by a star", star
     yield "permutations 12", draw_permutations(12, rng)
+    yield "excitations 8", write_excitations(8, 2, rng)
+    yield "Heisenberg ring 10", write_trotter_steps(10, 2)
 
 
 def draw_clifford(width: int, gates: int, rng: np.random.Generator) -> QuantumCircuit:
@@ -106,6 +114,32 @@ def draw_permutations(width: int, rng: np.random.Generator) -> QuantumCircuit:
         circuit.ry(0.3, range(width))
         for a, b in rng.permutation(width).reshape(-1, 2).tolist():
             circuit.rzz(0.4, a, b)
+    return circuit
+
+
+def write_excitations(width: int, electrons: int, rng: np.random.Generator) -> QuantumCircuit:
+    """Return the singles and doubles of unitary coupled clusters after Jordan and Wigner as rotations."""
+    filled, empty = range(electrons), range(electrons, width)
+    pairs = product(combinations(filled, 2), combinations(empty, 2))
+    terms = list[tuple[str, list[int], float]]()
+    for orbitals in (*product(filled, empty), *((*below, *above) for below, above in pairs)):
+        between = [*range(orbitals[0] + 1, orbitals[1]), *range(orbitals[-2] + 1, orbitals[-1])]
+        signs, zs = SINGLES if len(orbitals) == 2 else DOUBLES, sorted({*between} - {*orbitals})
+        angle = float(rng.uniform(0.1, 0.4))
+        terms += [(letters + "Z" * len(zs), [*orbitals, *zs], sign * angle) for letters, sign in signs.items()]
+    return _evolve(width, terms, 1)
+
+
+def write_trotter_steps(width: int, steps: int) -> QuantumCircuit:
+    """Return steps of first order of the Heisenberg model on a ring."""
+    ring = [[k, (k + 1) % width] for k in range(width)]
+    return _evolve(width, [(pauli, pair, 0.3) for pauli in ("XX", "YY", "ZZ") for pair in ring], steps)
+
+
+def _evolve(width: int, terms: list[tuple[str, list[int], float]], steps: int) -> QuantumCircuit:
+    """Return rotations about the Paulis of a Hamiltonian, in order."""
+    circuit, operator = QuantumCircuit(width), SparsePauliOp.from_sparse_list(terms, width)
+    circuit.append(PauliEvolutionGate(operator, 0.5, synthesis=LieTrotter(steps)), range(width))
     return circuit
 
 

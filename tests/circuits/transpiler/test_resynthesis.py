@@ -6,16 +6,23 @@ import numpy as np
 import pytest
 from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister, transpile
 from qiskit.circuit import IfElseOp
-from qiskit.circuit.library import QFTGate, efficient_su2, real_amplitudes
+from qiskit.circuit.library import CXGate, QFTGate, efficient_su2, real_amplitudes
+from qiskit.converters import circuit_to_dag
+from qiskit.dagcircuit import DAGCircuit
+from qiskit.passmanager import PropertySet
 from qiskit.providers.basic_provider import BasicSimulator
 from qiskit.providers.fake_provider import GenericBackendV2
 from qiskit.quantum_info import Operator, random_clifford
-from qiskit.transpiler import CouplingMap, Target, TranspilerError
+from qiskit.transpiler import CouplingMap, PassManager, Target, TransformationPass, TranspilerError
 
 from tests.circuits.strategies import quick_search
+from tests.circuits.synthesis.test_rotations import DOUBLES, ladders
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.transpiler import mapping, resynthesis
+from tiger.circuits.transpiler.delivery import CircuitQuality
 from tiger.circuits.transpiler.mapping import Mapping, find_mapping
+from tiger.circuits.transpiler.resynthesis import try_variants
+from tiger.circuits.transpiler.source import Source
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -196,3 +203,45 @@ def test_a_fourier_transform_takes_few_gates_on_a_line(qubits: int) -> None:
     assert ours.num_nonlocal_gates() <= qubits**2 + qubits - 4
     depths = [each.depth(lambda gate: len(gate.qubits) == 2) for each in (ours, theirs)]
     assert depths[0] <= 1.1 * depths[1]
+
+
+@pytest.mark.parametrize(("added", "mapped"), [(0, 1), (1, 2)])
+def test_where_a_circuit_fits_only_variants_of_fewer_gates_are_mapped(
+    monkeypatch: pytest.MonkeyPatch, added: int, mapped: int
+) -> None:
+    """Of a variant with more gates and one with fewer, the former can only win where mapping adds gates."""
+    counts = {"as it is": 4, "more": 5, "fewer": 3}
+    dags = [circuit_to_dag(_repeat_cx(count)) for count in counts.values()]
+    monkeypatch.setattr(resynthesis, "list_variants", lambda dag: dags[1:])
+
+    class Add(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
+        """Add gates, as a mapping does."""
+
+        def run(self, dag: DAGCircuit) -> DAGCircuit:
+            for _ in range(added):
+                dag.apply_operation_back(CXGate(), dag.qubits)
+            return dag
+
+    def judge(source: Source) -> CircuitQuality:
+        return CircuitQuality(source.dag.size(), source.dag.size())
+
+    trials = try_variants(Source(dags[0], PropertySet()), PassManager(Add()), judge)
+    assert len(trials.variants) == mapped
+
+
+def _repeat_cx(count: int) -> QuantumCircuit:
+    """Return a CX gate over and over."""
+    circuit = QuantumCircuit(2)
+    for _ in range(count):
+        circuit.cx(0, 1)
+    return circuit
+
+
+def test_qubits_that_are_all_coupled_take_fewer_gates() -> None:
+    """A full ansatz is a chain a layer, and an excitation takes a third of its ladders."""
+    full = Target.from_configuration(["u", "cx", "measure"], 6, CouplingMap.from_full(6))
+    assert run(ansatz(5), full).num_nonlocal_gates() == 8
+    excitation = ladders(*((letters, 0.1) for letters in DOUBLES))
+    made = run(excitation, full)
+    assert made.num_nonlocal_gates() <= 16
+    assert same(excitation, made)

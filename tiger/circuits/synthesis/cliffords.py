@@ -1,5 +1,6 @@
 """Clifford blocks, written with few CX gates and SWAPs."""
 
+from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
@@ -21,6 +22,8 @@ NAMES = ENTANGLING - {"unitary"} | {"swap", "h", "s", "sdg", "x", "y", "z", "sx"
 MOST_QUBITS = 16
 # Share by which the overlap of a gate with a Clifford operator may be below one: that of angles off by 1e-6.
 ROUNDING = 1e-13
+# Matrices whose operators are kept: a circuit has the same ones over and over, and each takes 5 ms.
+KNOWN = 256
 # Last gates that a reduction does not take again.
 TABU = 8
 # Paulis by their parts of X and Z, and what turns each into a Z, and into an X.
@@ -28,6 +31,7 @@ PAULIS = np.array([[1, 0], [1, 1], [0, 1]], np.bool_)
 TO_Z, TO_X = (("h",), ("sx",), ()), ((), ("s",), ("h",))
 INVERSE = {"h": "h", "s": "sdg", "sx": "sxdg"}
 IntTable = NDArray[np.int64]
+ComplexArray = NDArray[np.complex128]
 
 
 class _Rotation(NamedTuple):
@@ -46,42 +50,56 @@ def find_cliffords() -> GateFilter:
         if len(node.qargs) > 2 or node.is_control_flow() or node.is_directive():
             return False
         if not node.is_standard_gate():
-            return node.name == "unitary" and _is_clifford(node)
+            return node.name == "unitary" and read_clifford(node.matrix) is not None
         if node.name in NAMES:
             return True
         if node.is_parameterized():
             return False
         key = node.name, tuple(node.params)
         if key not in known:
-            known[key] = _is_clifford(node)
+            known[key] = read_clifford(node.matrix) is not None
         return known[key]
 
     return belongs
 
 
-def _is_clifford(node: DAGOpNode) -> bool:
-    """Return whether the matrix of a gate takes Paulis to Paulis, up to rounding, which Qiskit is generous with."""
+def read_clifford(matrix: ComplexArray) -> Clifford | None:
+    """Return the operator of a matrix that takes Paulis to Paulis, up to rounding, which Qiskit is generous with."""
+    return _read_matrix(np.asarray(matrix, np.complex128).tobytes(), len(matrix))
+
+
+@lru_cache(maxsize=KNOWN)
+def _read_matrix(values: bytes, size: int) -> Clifford | None:
+    """Return what `read_clifford` does of the values of a matrix."""
+    matrix = np.frombuffer(values, np.complex128).reshape(size, size)
     try:
-        found = Clifford.from_matrix(node.matrix).to_matrix()
+        found = Clifford.from_matrix(matrix)
     except QiskitError:
-        return False
-    overlap = abs(np.vdot(found, node.matrix)) / len(found)
-    return bool(overlap > 1 - ROUNDING)
+        return None
+    overlap = abs(np.vdot(found.to_matrix(), matrix)) / size
+    return found if overlap > 1 - ROUNDING else None
 
 
 def synthesize_clifford(block: QuantumCircuit) -> QuantumCircuit | None:
     """Return a circuit with fewer gates on two qubits, SWAPs apart, for the Clifford operator of a block.
 
-    None where none is found. The phase of all states may be another one. The fewest of the greedy synthesis of Bravyi,
-    Hu, Maslov and Shaydulin (2021, arXiv:2105.02291) and of a greedy reduction to a permutation.
+    None where none is found. The phase of all states may be another one.
     """
-    whole = Clifford(block)
+    best = write_clifford(Clifford(block))
+    return best if best is not None and count_entangling(best) < count_entangling(block) else None
+
+
+def write_clifford(whole: Clifford) -> QuantumCircuit | None:
+    """Return the circuit of a Clifford operator that has the fewest gates on two qubits, SWAPs apart; None if none.
+
+    That of the greedy synthesis of Bravyi, Hu, Maslov and Shaydulin (2021, arXiv:2105.02291), or of a greedy reduction
+    to a permutation.
+    """
     found = [synth_clifford_greedy(whole)]
-    if block.num_qubits <= MOST_QUBITS:
+    if whole.num_qubits <= MOST_QUBITS:
         found.append(_reduce_greedily(whole))
     right = [each for each in found if Clifford(each) == whole]
-    best = min(right, key=lambda each: (count_entangling(each), each.size()), default=block)
-    return best if count_entangling(best) < count_entangling(block) else None
+    return min(right, key=lambda each: (count_entangling(each), each.size()), default=None)
 
 
 def _reduce_greedily(whole: Clifford) -> QuantumCircuit:

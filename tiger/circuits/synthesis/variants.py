@@ -7,6 +7,7 @@ from qiskit.dagcircuit import DAGCircuit
 from tiger.circuits.synthesis import cliffords, linear, paths
 from tiger.circuits.synthesis.blocks import collapse_blocks, find_gates, rewrite_blocks, write_blocks
 from tiger.circuits.synthesis.ladders import synthesize_stars
+from tiger.circuits.synthesis.rotations import finds_rotations, synthesize_rotations
 
 # Most operations of a circuit that is read: Qiskit's collection of blocks takes 0.1 ms for each.
 MOST_OPERATIONS = 20_000
@@ -17,8 +18,8 @@ MOVING = tuple(k / 16 for k in range(17))
 def list_variants(dag: DAGCircuit) -> list[DAGCircuit]:
     """Return circuits that are the same as a given one, with SWAPs where qubits change places, the given one left out.
 
-    Each is written anew in one way: linear functions or Clifford blocks with fewer CX gates, or runs of stars as
-    ladders with more or less depth. None of circuits that are too long.
+    Each is written anew in one way: linear functions, Clifford blocks or networks of rotations with fewer CX gates, or
+    runs of stars as ladders with more or less depth. None of circuits that are too long.
     """
     if dag.size() > MOST_OPERATIONS:
         return []
@@ -27,6 +28,7 @@ def list_variants(dag: DAGCircuit) -> list[DAGCircuit]:
         found.append(rewrite_blocks(dag, find_gates(linear.NAMES), linear.synthesize_linear))
     if cliffords.ENTANGLING & names:
         found.append(rewrite_blocks(dag, cliffords.find_cliffords(), cliffords.synthesize_clifford))
+    found.append(rewrite_blocks(dag, finds_rotations, synthesize_rotations))
     if paths.DIAGONAL & names:
         found += _list_ladders(dag)
     # Circuits that are told apart by no figure count as one: to compare them gate by gate may take seconds.
