@@ -6,6 +6,7 @@ from typing import NamedTuple
 from tiger.routing.coupling import Coupling
 from tiger.routing.gate_dag import GateDag
 from tiger.routing.noise.placement import PlacementParams
+from tiger.routing.swaps.exact import is_small
 
 
 class Budget(NamedTuple):
@@ -58,6 +59,15 @@ class OptimizationLevel:
     def anchors_on(self, coupling: Coupling) -> int:
         """Return how many layouts the proposals and the segments may give on a device."""
         return self.anchors if coupling.size <= self.large_qubits else min(self.anchors, self.large_anchors)
+
+    def useful_calls(self, dag: GateDag, coupling: Coupling) -> int:
+        """Return the calls for a lower bound that is not reported: none where it guides no exact search, nor windows.
+
+        At level 1 the bound takes 16 ms of the 150 of a program of `benchmarks/delivered.py`, in the mean, and ends
+        none of the 75 searches, which take 7 ms.
+        """
+        guides = self.windows.most > 0 or (self.exact_states > 0 and is_small(dag, coupling))
+        return self.bound_calls if guides else 0
 
     def search_work(self, dag: GateDag, coupling: Coupling, effort: int) -> int:
         """Return the work of the search on whole routes; the same work takes longer on devices of many qubits."""

@@ -204,7 +204,8 @@ def find_perfect_layout(task: CircuitTask, incumbent: RouteIncumbent) -> None:
 
 def bound_extra_cx(task: CircuitTask, incumbent: RouteIncumbent) -> SwapBound:
     """Bound the extra CX gates of all routes from below."""
-    params = ProofParams(work=task.level.bound_calls)
+    reported = task.params.reports_bound
+    params = ProofParams(work=task.level.bound_calls if reported else task.level.useful_calls(task.dag, task.coupling))
     stop = share_time(incumbent.stop, BOUND_SHARE)
     with incumbent.stage("bound") as detail:
         bound = bound_swaps(task.dag, task.coupling, params, task.fixed, stop)

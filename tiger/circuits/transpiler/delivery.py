@@ -8,9 +8,10 @@ from qiskit.circuit import Qubit
 from qiskit.converters import circuit_to_dag
 from qiskit.dagcircuit import DAGCircuit, DAGOpNode
 from qiskit.passmanager.compilation_status import PassManagerState, WorkflowStatus
-from qiskit.transpiler import PassManager, StagedPassManager
+from qiskit.transpiler import PassManager
 
 from tiger.circuits.transpiler.exits import EXITS
+from tiger.circuits.transpiler.own_stages import Preset
 from tiger.circuits.transpiler.source import Source
 
 if TYPE_CHECKING:
@@ -47,12 +48,12 @@ def weigh_depth(delivery: CircuitQuality, other: CircuitQuality) -> float:
     return delivery.gates * max(1.0, delivery.depth / max(other.depth, 1.0))
 
 
-def deliver(preset: StagedPassManager, routed: Source) -> Source:
+def deliver(preset: Preset, routed: Source) -> Source:
     """Return a routed circuit after the translation and optimization stages of a preset."""
     return run_stage(preset.optimization, translate(preset, routed))
 
 
-def translate(preset: StagedPassManager, routed: Source) -> Source:
+def translate(preset: Preset, routed: Source) -> Source:
     """Return a routed circuit after the translation stage of a preset."""
     return run_stage(preset.translation, routed.copy())
 
