@@ -50,12 +50,12 @@ def test_a_route_is_right_at_every_level(level: int) -> None:
 def test_a_bound_that_nobody_reports_is_searched_for_where_it_spares_work() -> None:
     """At level 1 for an exact search alone, and at level 2, where windows may end early."""
     large, small = circuit(9, 64)[1].gate_dag, circuit(5, 12)[1].gate_dag
-    told, plain = map_circuit(large, GRID, LayoutParams(level=1)), map_circuit(large, GRID, FusingParams(level=1))
+    told, plain = (map_circuit(large, GRID, each(level=1)) for each in (LayoutParams, FusingParams))
     assert told.lower_bound > plain.lower_bound
     assert (told.route.steps == plain.route.steps).all()
-    for dag, level in ((small, 1), (large, 2)):
-        bounds = [map_circuit(dag, GRID, each(level=level)).lower_bound for each in (LayoutParams, FusingParams)]
-        assert bounds[0] == bounds[1] > 0
+    one, two = PARAMS_OF_LEVEL[1:3]
+    assert (one.useful_calls(large, GRID), one.useful_calls(small, GRID)) == (0, one.bound_calls)
+    assert two.useful_calls(large, GRID) == two.bound_calls
 
 
 def test_what_embeds_costs_nothing() -> None:
