@@ -55,7 +55,7 @@ def test_a_bound_that_nobody_reports_is_searched_for_where_it_spares_work() -> N
     assert (told.route.steps == plain.route.steps).all()
     one, two = PARAMS_OF_LEVEL[1:3]
     assert (one.useful_calls(large, GRID), one.useful_calls(small, GRID)) == (0, one.bound_calls)
-    assert two.useful_calls(large, GRID) == two.bound_calls
+    assert two.useful_calls(large, GRID) == two.guiding_calls
 
 
 def test_what_embeds_costs_nothing() -> None:

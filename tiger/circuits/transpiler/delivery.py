@@ -70,12 +70,20 @@ def count_two_qubit_gates(dag: DAGCircuit) -> tuple[int, int]:
     """
     count, level = 0, dict[Qubit, int]()
     for node in dag.topological_op_nodes():
-        wires, layers = (*node.qargs, *node.cargs), 0
+        wires, layers = node.qargs, 0
+        if node.is_standard_gate() and len(wires) < 3:
+            if len(wires) == 2:
+                a, b = wires
+                layers = SWAP if node.name == "swap" else 1
+                count += layers
+                level[a] = level[b] = max(level.get(a, 0), level.get(b, 0)) + layers
+            continue
+        wires = (*wires, *node.cargs)
         if node.is_control_flow():
             inner = [count_two_qubit_gates(circuit_to_dag(block)) for block in node.op.blocks]
             count += sum(gates for gates, _ in inner)
             layers = max((depth for _, depth in inner), default=0)
-        elif len(node.qargs) == 2 and (node.is_standard_gate() or not (node.is_directive() or node.name in EXITS)):
+        elif len(node.qargs) == 2 and not (node.is_directive() or node.name in EXITS):
             layers = SWAP if node.name == "swap" else 1
             count += layers
         top = max((level.get(wire, 0) for wire in wires), default=0) + layers
