@@ -10,7 +10,7 @@ import pytest
 from tests.circuits.brief import shorten_levels
 from tests.routing.replay import find_flaw
 from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL, Budget
-from tiger.circuits.params import LayoutParams
+from tiger.circuits.params import FusingParams, LayoutParams
 from tiger.circuits.solve import LIMITED, SEARCH_S, SEARCH_SHARE, begin, map_circuit, search_whole_routes
 from tiger.circuits.stopping import STOP, StopParams
 from tiger.errors import InputError
@@ -45,6 +45,17 @@ def test_a_route_is_right_at_every_level(level: int) -> None:
     dag = circuit(7, 30)[1].gate_dag
     found = map_circuit(dag, GRID, LayoutParams(level=level))
     assert find_flaw(dag, GRID, found.route) == ""
+
+
+def test_a_bound_that_nobody_reports_is_searched_for_where_it_spares_work() -> None:
+    """At level 1 for an exact search alone, and at level 2, where windows may end early."""
+    large, small = circuit(9, 64)[1].gate_dag, circuit(5, 12)[1].gate_dag
+    told, plain = (map_circuit(large, GRID, each(level=1)) for each in (LayoutParams, FusingParams))
+    assert told.lower_bound > plain.lower_bound
+    assert (told.route.steps == plain.route.steps).all()
+    one, two = PARAMS_OF_LEVEL[1:3]
+    assert (one.useful_calls(large, GRID), one.useful_calls(small, GRID)) == (0, one.bound_calls)
+    assert two.useful_calls(large, GRID) == two.guiding_calls
 
 
 def test_what_embeds_costs_nothing() -> None:

@@ -113,6 +113,15 @@ def test_a_target_is_read_with_its_gaps_filled():
     assert np.allclose(errors.decay, [1 / 3 + 4 / 3, 0, 1 / 6])
 
 
+def test_errors_are_those_of_the_target_as_it_is_now():
+    """Read once where nothing changed, and again where a rate did."""
+    made = target()
+    before = errors_of_target(made)
+    assert errors_of_target(target()) is before
+    made.update_instruction_properties("cx", (0, 1), InstructionProperties(error=0.2, duration=2.0))
+    assert (before.pair[0, 1], errors_of_target(made).pair[0, 1]) == (0.1, 0.2)
+
+
 def test_a_target_without_errors_is_perfect():
     """Gates without qubits, as of an ideal simulator, work everywhere, and gates on some pairs work there."""
     bare = Target(num_qubits=2)

@@ -67,6 +67,11 @@ class LayoutParams(ThreadedOptions):
 
     executor: Executor | None = None
 
+    @property
+    def reports_bound(self) -> bool:
+        """Return whether a lower bound is reported, and searched for even where it spares no other work."""
+        return True
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FusingParams(LayoutParams):
@@ -76,3 +81,8 @@ class FusingParams(LayoutParams):
     """
 
     basis: tuple[str, ...] = ()
+
+    @property
+    def reports_bound(self) -> bool:
+        """Return that a transpilation reports none."""
+        return False

@@ -157,17 +157,13 @@ def map_circuit(
     )
 
 
-def map_along_path(dag: GateDag, coupling: Coupling, params: LayoutParams) -> Route | None:
-    """Route a circuit along a path of the device, then windows of that on all of it; None where no path is found.
+def map_along_path(dag: GateDag, coupling: Coupling, params: LayoutParams, start: IndexArray) -> Route:
+    """Route a circuit along a path of the device, on which it starts, then windows of that on all of it.
 
     For few layers of gates more than for few gates.
     """
     task, incumbent = begin(dag, coupling, params, None)
-    calls = EmbeddingParams(calls=task.level.embedding_calls, seed=params.seed)
-    route = route_along_path(dag, coupling, calls)
-    if route is None:
-        return None
-    incumbent.add(route)
+    incumbent.add(route_along_path(dag, coupling, start))
     reroute_windows(task, incumbent, SHALLOW)
     return incumbent.solution
 
@@ -204,7 +200,11 @@ def find_perfect_layout(task: CircuitTask, incumbent: RouteIncumbent) -> None:
 
 def bound_extra_cx(task: CircuitTask, incumbent: RouteIncumbent) -> SwapBound:
     """Bound the extra CX gates of all routes from below."""
-    params = ProofParams(work=task.level.bound_calls)
+    reported = task.params.reports_bound
+    calls = task.level.bound_calls if reported else task.level.useful_calls(task.dag, task.coupling)
+    if not calls:
+        return SwapBound(0, *np.zeros((2, len(task.dag.pairs)), np.int64))
+    params = ProofParams(work=calls)
     stop = share_time(incumbent.stop, BOUND_SHARE)
     with incumbent.stage("bound") as detail:
         bound = bound_swaps(task.dag, task.coupling, params, task.fixed, stop)

@@ -1,8 +1,9 @@
 """The error rates of a device."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple, Protocol
 
@@ -15,6 +16,13 @@ from tiger.routing.coupling import Coupling
 # Gates that are the same in both directions, and operations that say nothing about the error of a gate.
 ALIKE = frozenset({"cz", "cp", "cu1", "rzz", "rxx", "ryy", "iswap"})
 SILENT = frozenset({"measure", "reset", "delay", "id", "swap", "barrier"})
+# What a Target lists of an operation, qubits, error and seconds, and all of it by name.
+Listed = tuple[tuple[int, ...] | None, float | None, float | None]
+Listing = tuple[tuple[str, tuple[Listed, ...]], ...]
+# T1 and T2 of a qubit in seconds.
+Times = tuple[float | None, float | None]
+# Devices whose errors are kept.
+KEPT = 16
 # The largest error whose logarithm is taken: a faulty gate costs 21, and no infinity enters the model.
 HOPELESS = 1 - 1e-9
 
@@ -136,14 +144,27 @@ class TargetLike(Protocol):
 
 
 def errors_of_target(target: TargetLike) -> Errors:
-    """Return the errors of a Qiskit Target; O(N^2).
+    """Return the errors of a Qiskit Target; O(N^2), O(N + pairs) where a Target that lists the same was asked before.
 
     On a qubit the worst one-qubit gate counts, on a pair the best two-qubit gate other than SWAP. Where an error is
     missing, the mean of the operation on other qubits stands for it; operations whose errors are all missing count only
     if there are no others, as perfect ones. Without any two-qubit gate that names its qubits all pairs are perfect.
     """
-    size = target.num_qubits or 0
-    tables = {name: _PropertyTable(target[name]) for name in sorted(target.operation_names)}
+    tables = tuple((name, tuple(map(_read, target[name].items()))) for name in sorted(target.operation_names))
+    times = tuple((each.t1, each.t2) for each in target.qubit_properties or ())
+    return _errors_of(target.num_qubits or 0, tables, times)
+
+
+def _read(row: tuple[tuple[int, ...] | None, Properties | None]) -> Listed:
+    """Return what a Target lists of an operation."""
+    qubits, known = row
+    return (qubits, None, None) if known is None else (qubits, known.error, known.duration)
+
+
+@lru_cache(maxsize=KEPT)
+def _errors_of(size: int, listed: Listing, times: tuple[Times, ...]) -> Errors:
+    """Return the errors of a device, the same for the same device: they cannot change."""
+    tables = {name: _PropertyTable(rows) for name, rows in listed}
     gates = {name: table for name, table in tables.items() if name not in SILENT}
     singles = _known_tables([table for table in gates.values() if table.width == 1])
     pairs = [(name in ALIKE, table) for name, table in _known_by_name(gates).items()]
@@ -153,29 +174,29 @@ def errors_of_target(target: TargetLike) -> Errors:
         _find_worst([table.errors() for table in singles], size),
         _find_worst([tables["measure"].errors()] if "measure" in tables else [], size),
         _find_worst([table.seconds() for table in singles], size),
-        _decay(target.qubit_properties, size),
+        _decay(times, size),
     )
 
 
 class _PropertyTable:
     """Hold the properties of one operation by its qubits, as numbers."""
 
-    def __init__(self, rows: Mapping[tuple[int, ...] | None, Properties | None]) -> None:
-        self.rows = {qubits: row for qubits, row in rows.items() if qubits is not None}
+    def __init__(self, rows: tuple[Listed, ...]) -> None:
+        self.rows = {qubits: numbers for qubits, *numbers in rows if qubits is not None}
         self.width = len(next(iter(self.rows), ()))
 
     @property
     def known(self) -> bool:
         """Return whether any error is known."""
-        return any(math.isfinite(error) for error in self._numbers(lambda row: row.error).values())
+        return any(math.isfinite(error) for error in self._numbers(0).values())
 
     def errors(self) -> dict[tuple[int, ...], float]:
         """Return the error by qubits."""
-        return self._fill(lambda row: row.error)
+        return self._fill(0)
 
     def seconds(self) -> dict[tuple[int, ...], float]:
         """Return the duration by qubits."""
-        return self._fill(lambda row: row.duration)
+        return self._fill(1)
 
     def gates(self, alike: bool) -> Iterator[Gate]:  # noqa: FBT001 (a property of the gate)
         """Yield the two-qubit gates; none for an operation of another width."""
@@ -184,14 +205,14 @@ class _PropertyTable:
             for (a, b), error in self.errors().items():
                 yield Gate(a, b, error, seconds[a, b], alike)
 
-    def _numbers(self, read: Callable[[Properties], float | None]) -> dict[tuple[int, ...], float]:
-        """Return one property by qubits, NaN where it is missing."""
-        values = {qubits: None if row is None else read(row) for qubits, row in self.rows.items()}
+    def _numbers(self, column: int) -> dict[tuple[int, ...], float]:
+        """Return error or seconds by qubits, NaN where it is missing."""
+        values = {qubits: row[column] for qubits, row in self.rows.items()}
         return {qubits: math.nan if value is None else float(value) for qubits, value in values.items()}
 
-    def _fill(self, read: Callable[[Properties], float | None]) -> dict[tuple[int, ...], float]:
-        """Return one property by qubits, where it is missing the mean of what is known and not faulty, else 0."""
-        values = self._numbers(read)
+    def _fill(self, column: int) -> dict[tuple[int, ...], float]:
+        """Return error or seconds by qubits, where it is missing the mean of what is known and not faulty, else 0."""
+        values = self._numbers(column)
         known = [value for value in values.values() if math.isfinite(value) and value < 1]
         mean = sum(known) / len(known) if known else 0.0
         return {qubits: mean if math.isnan(value) else value for qubits, value in values.items()}
@@ -217,13 +238,13 @@ def _find_worst(values: Sequence[Mapping[tuple[int, ...], float]], size: int) ->
     return worst
 
 
-def _decay(times: Sequence[Relaxation] | None, size: int) -> FloatArray:
+def _decay(times: tuple[Times, ...], size: int) -> FloatArray:
     """Return the rates at which idle qubits lose their state, 0 where the times are unknown."""
     rates = np.zeros(size)
-    for qubit, relaxation in enumerate(times or ()):
+    for qubit, (t1, t2) in enumerate(times):
         # To first order, the mean loss of fidelity of a relaxing qubit by the formula of Horodecki, Horodecki and
         # Horodecki 1999 (doi:10.1103/PhysRevA.60.1888).
-        rates[qubit] = _rate(6, relaxation.t1) + _rate(3, relaxation.t2)
+        rates[qubit] = _rate(6, t1) + _rate(3, t2)
     return rates
 
 

@@ -26,7 +26,8 @@ from tiger.circuits.transpiler.delivery import (
     rank,
     weigh_depth,
 )
-from tiger.circuits.transpiler.preset import PLACED, SAME, SOURCE, KeepBest, Rivals, build_own_preset
+from tiger.circuits.transpiler.own_stages import build_own_preset
+from tiger.circuits.transpiler.preset import PLACED, SAME, SOURCE, KeepBest, Rivals
 from tiger.circuits.transpiler.source import Source
 from tiger.routing.error_rates import errors_of_target
 

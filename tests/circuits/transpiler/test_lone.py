@@ -73,6 +73,7 @@ def test_uses_are_counted_by_qubit() -> None:
         circuit.cx(1, 2)
         circuit.x(3)
         circuit.measure(3, 0)
+    circuit.x(1)
     uses = read_uses(circuit_to_dag(circuit))
     assert uses.counts.tolist() == [[1, 1], [0, 0], [0, 0], [1, 1], [1, 0]]
     assert uses.meets.tolist() == [False, True, True, False, False]

@@ -16,9 +16,9 @@ from qiskit.transpiler import CouplingMap, InstructionProperties, Target
 from tests.circuits.equivalence import replay
 from tests.circuits.strategies import devices, flow_circuits, quick_search
 from tiger.circuits.incumbent import Mapped
-from tiger.circuits.params import LayoutParams
+from tiger.circuits.params import FusingParams, LayoutParams
 from tiger.circuits.transpiler.flow import count_cx
-from tiger.circuits.transpiler.mapping import find_mapping
+from tiger.circuits.transpiler.mapping import find_mapping, find_path_mapping
 from tiger.circuits.transpiler.sabre import run_sabre
 from tiger.errors import InputError
 from tiger.routing.route import Route
@@ -172,3 +172,13 @@ def test_qiskits_circuit_is_taken_where_its_blocks_are_better() -> None:
     circuit.for_loop(range(2), None, full(5), range(5), [])
     found = find_mapping(circuit_to_dag(circuit), CouplingMap.from_line(5), LayoutParams(level=2))
     assert found.emission is found.sabre
+
+
+def test_a_device_without_a_path_is_left_before_prices_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prices of SWAPs take most of the time that reading a circuit does."""
+    monkeypatch.setattr("tiger.circuits.transpiler.mapping.price_swaps", None)
+    star, circuit = CouplingMap([[0, 1], [0, 2], [0, 3]]), QuantumCircuit(4)
+    for a, b in ((0, 1), (1, 2), (2, 3)):
+        circuit.cx(a, b)
+    with pytest.raises(InputError, match="expected a path"):
+        find_path_mapping(circuit_to_dag(circuit), star, FusingParams(level=2, basis=("cx",)))

@@ -16,10 +16,11 @@ from qiskit.transpiler import (
     TranspilerError,
 )
 from qiskit.transpiler.passes import SetLayout, VF2PostLayout
-from qiskit.transpiler.preset_passmanagers import common
+from qiskit.transpiler.preset_passmanagers import common, level_1_pass_manager
 
 from tiger.circuits.transpiler.delivery import run_stage
-from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest, build_own_preset
+from tiger.circuits.transpiler.own_stages import build_own_preset
+from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest
 from tiger.circuits.transpiler.source import KeepSource, Source
 from tiger.routing.error_rates import errors_of_target
 
@@ -152,6 +153,17 @@ def test_methods_of_ours_are_left_to_qiskit() -> None:
     config = PassManagerConfig(coupling_map=LINE, basis_gates=["cx", "u"], layout_method="tiger", routing_method="none")
     assert build_own_preset(config, 2, 5, "tiger").layout is not None
     assert (config.layout_method, config.routing_method, config.seed_transpiler) == ("tiger", "none", None)
+
+
+def test_stages_are_built_when_they_are_asked_for() -> None:
+    """Those of the preset, each once."""
+    config = PassManagerConfig(coupling_map=LINE, basis_gates=["cx", "u"])
+    own, whole = build_own_preset(config, 1, 0, "tiger"), level_1_pass_manager(config)
+    assert own.routing is own.routing
+    assert not {"layout", "translation", "optimization"} & vars(own).keys()
+    for stage in ("layout", "routing", "translation", "optimization"):
+        made, known = (each.to_flow_controller().tasks for each in (getattr(own, stage), getattr(whole, stage)))
+        assert len(made) == len(known) > 0
 
 
 def test_bug_a_later_stage_that_fails_ended_the_comparison() -> None:

@@ -7,7 +7,8 @@ from tests.routing.replay import find_flaw
 from tiger.routing.coupling import Coupling
 from tiger.routing.embedding.embedding import EmbeddingParams
 from tiger.routing.gate_dag import GateDag, Operation, gate_dag_of
-from tiger.routing.swaps.linear import route_along_path
+from tiger.routing.route import Route
+from tiger.routing.swaps.linear import place_on_path, route_along_path
 
 GRID = Coupling.of(20, [(k, k + 1) for k in range(19) if k % 5 != 4] + [(k, k + 5) for k in range(15)])
 STAR = Coupling.of(6, [(0, k) for k in range(1, 6)])
@@ -20,6 +21,13 @@ def fourier(order: list[int]) -> GateDag:
     for number, a in enumerate(order):
         steps += [Operation((a,), (None,)), *(Operation((a, b), ("z", "z"), pair=True) for b in order[number + 1 :])]
     return gate_dag_of(max(order) + 1, steps).gate_dag
+
+
+def follow_path(dag: GateDag, device: Coupling) -> Route:
+    """Return a route on a path of a device that has one."""
+    start = place_on_path(dag, device, PARAMS)
+    assert start is not None
+    return route_along_path(dag, device, start)
 
 
 def count_layers(dag: GateDag, steps: np.ndarray, start: np.ndarray) -> int:
@@ -43,7 +51,7 @@ def count_layers(dag: GateDag, steps: np.ndarray, start: np.ndarray) -> int:
 def test_a_fourier_transform_takes_a_block_for_every_pair_in_as_few_layers_as_known(order: list[int]) -> None:
     """Whatever the qubits are called: every pair is one block of a gate and a SWAP, in 2n - 3 layers."""
     dag = fourier(order)
-    route = route_along_path(dag, GRID, PARAMS)
+    route = follow_path(dag, GRID)
     assert find_flaw(dag, GRID, route) == ""
     assert route.swaps <= 9 * 8 / 2
     assert count_layers(dag, route.steps, route.start) <= 2 * 9 - 3
@@ -55,7 +63,7 @@ def test_nothing_is_off_the_path() -> None:
     pairs = [rng.choice(12, 2, replace=False).tolist() for _ in range(60)]
     steps = [Operation((3 + a, 3 + b), ("z", "x"), pair=True, bridge=True) for a, b in pairs]
     dag = gate_dag_of(17, steps).gate_dag
-    route = route_along_path(dag, GRID, PARAMS)
+    route = follow_path(dag, GRID)
     assert find_flaw(dag, GRID, route) == ""
     used = {frozenset((-1 - a, b)) for a, b in route.steps.tolist() if a < 0}
     assert len(used) <= 11
@@ -65,14 +73,14 @@ def test_nothing_is_off_the_path() -> None:
 
 def test_a_device_without_a_path_has_no_route() -> None:
     """A star has one of three qubits, no longer one."""
-    assert route_along_path(fourier([0, 1, 2]), STAR, PARAMS) is not None
-    assert route_along_path(fourier([0, 1, 2, 3]), STAR, PARAMS) is None
+    assert place_on_path(fourier([0, 1, 2]), STAR, PARAMS) is not None
+    assert place_on_path(fourier([0, 1, 2, 3]), STAR, PARAMS) is None
 
 
 def test_pairs_inside_control_flow_are_on_the_path() -> None:
     """They have to be in one part of the device with the others; a circuit without pairs needs no path."""
     steps = [Operation((0, 1), (None, None), pair=True), Operation((2, 3), (None, None), inner=((2, 3),))]
     parts = Coupling.of(7, [(0, 1), (1, 2), (3, 4), (4, 5), (5, 6)])
-    found = route_along_path(gate_dag_of(4, steps).gate_dag, parts, PARAMS)
+    found = follow_path(gate_dag_of(4, steps).gate_dag, parts)
     assert set(parts.part[found.start[:4]].tolist()) == {int(parts.part[6])}
-    assert route_along_path(gate_dag_of(4, []).gate_dag, STAR, PARAMS).swaps == 0
+    assert follow_path(gate_dag_of(4, []).gate_dag, STAR).swaps == 0

@@ -8,9 +8,10 @@ from qiskit.circuit import Qubit
 from qiskit.converters import circuit_to_dag
 from qiskit.dagcircuit import DAGCircuit, DAGOpNode
 from qiskit.passmanager.compilation_status import PassManagerState, WorkflowStatus
-from qiskit.transpiler import PassManager, StagedPassManager
+from qiskit.transpiler import PassManager
 
 from tiger.circuits.transpiler.exits import EXITS
+from tiger.circuits.transpiler.own_stages import Preset
 from tiger.circuits.transpiler.source import Source
 
 if TYPE_CHECKING:
@@ -47,12 +48,12 @@ def weigh_depth(delivery: CircuitQuality, other: CircuitQuality) -> float:
     return delivery.gates * max(1.0, delivery.depth / max(other.depth, 1.0))
 
 
-def deliver(preset: StagedPassManager, routed: Source) -> Source:
+def deliver(preset: Preset, routed: Source) -> Source:
     """Return a routed circuit after the translation and optimization stages of a preset."""
     return run_stage(preset.optimization, translate(preset, routed))
 
 
-def translate(preset: StagedPassManager, routed: Source) -> Source:
+def translate(preset: Preset, routed: Source) -> Source:
     """Return a routed circuit after the translation stage of a preset."""
     return run_stage(preset.translation, routed.copy())
 
@@ -69,12 +70,20 @@ def count_two_qubit_gates(dag: DAGCircuit) -> tuple[int, int]:
     """
     count, level = 0, dict[Qubit, int]()
     for node in dag.topological_op_nodes():
-        wires, layers = (*node.qargs, *node.cargs), 0
+        wires, layers = node.qargs, 0
+        if node.is_standard_gate() and len(wires) < 3:
+            if len(wires) == 2:
+                a, b = wires
+                layers = SWAP if node.name == "swap" else 1
+                count += layers
+                level[a] = level[b] = max(level.get(a, 0), level.get(b, 0)) + layers
+            continue
+        wires = (*wires, *node.cargs)
         if node.is_control_flow():
             inner = [count_two_qubit_gates(circuit_to_dag(block)) for block in node.op.blocks]
             count += sum(gates for gates, _ in inner)
             layers = max((depth for _, depth in inner), default=0)
-        elif len(node.qargs) == 2 and (node.is_standard_gate() or not (node.is_directive() or node.name in EXITS)):
+        elif len(node.qargs) == 2 and not (node.is_directive() or node.name in EXITS):
             layers = SWAP if node.name == "swap" else 1
             count += layers
         top = max((level.get(wire, 0) for wire in wires), default=0) + layers

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from qiskit.circuit import Qubit
 from qiskit.dagcircuit import DAGCircuit
 from qiskit.passmanager import ConditionalController, PropertySet
 from qiskit.transpiler import AnalysisPass, Layout, PassManager, Target
@@ -18,7 +19,7 @@ LOST = 1e6
 
 
 class GateCounts(NamedTuple):
-    """Hold what n qubits do: their `counts[n, 2]` of gates on them alone and of measurements, and who `meets[n]`."""
+    """Hold who of n qubits `meets[n]` another, and `counts[n, 2]` of gates and measurements of those that do not."""
 
     counts: IntArray
     meets: BoolArray
@@ -28,13 +29,28 @@ def read_uses(dag: DAGCircuit) -> GateCounts:
     """Return what the qubits of a circuit do, in its order and in blocks of control flow as well. O(operations)."""
     index = {qubit: k for k, qubit in enumerate(dag.qubits)}
     counts, meets = np.zeros((len(index), 2), np.int64), np.zeros(len(index), np.bool_)
-    for node in dag.op_nodes():
-        for name, qubits in list_operations(node, tuple([index[qubit] for qubit in node.qargs])):
-            if len(qubits) > 1:
-                meets[list(qubits)] = True
-            elif qubits:
-                counts[qubits[0], int(name == "measure")] += 1
+    for node in dag.control_flow_op_nodes() or ():
+        for name, places in list_operations(node, tuple([index[qubit] for qubit in node.qargs])):
+            if len(places) > 1:
+                meets[list(places)] = True
+            elif places:
+                counts[places[0], int(name == "measure")] += 1
+    for qubit, k in index.items():
+        alone = None if meets[k] else _count_alone(dag, qubit)
+        meets[k] = alone is None
+        counts[k] = 0 if alone is None else counts[k] + alone
     return GateCounts(counts, meets)
+
+
+def _count_alone(dag: DAGCircuit, qubit: Qubit) -> list[int] | None:
+    """Return the gates and the measurements of a qubit outside of control flow, None once it meets another."""
+    counts = [0, 0]
+    for node in dag.nodes_on_wire(qubit, only_ops=True):
+        for name, qubits in () if node.is_control_flow() else list_operations(node, node.qargs):
+            if len(qubits) > 1:
+                return None
+            counts[int(name == "measure")] += 1
+    return counts
 
 
 def choose_places(counts: IntArray, free: IndexArray, device: Target) -> IndexArray:

@@ -12,6 +12,7 @@ from qiskit.dagcircuit import DAGCircuit
 from qiskit.transpiler import CouplingMap, Target, TranspilerError
 
 from tiger.circuits.incumbent import Mapped
+from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL
 from tiger.circuits.params import FusingParams, LayoutParams
 from tiger.circuits.solve import HOLDING_LEVEL, map_along_path, map_circuit
 from tiger.circuits.transpiler.aim import aim_of
@@ -28,9 +29,10 @@ from tiger.circuits.transpiler.source import copy_circuit
 from tiger.circuits.transpiler.target import find_faulty_qubits, listed_coupling, map_of, restrict_pairs, working_device
 from tiger.errors import InputError
 from tiger.routing.coupling import Coupling, IndexArray
-from tiger.routing.embedding.embedding import needs_swaps
+from tiger.routing.embedding.embedding import EmbeddingParams, needs_swaps
 from tiger.routing.gate_dag import GateDag
 from tiger.routing.route import Route
+from tiger.routing.swaps.linear import place_on_path
 
 LOG = logging.getLogger(__name__)
 
@@ -147,12 +149,16 @@ def find_start(dag: DAGCircuit, device: Target | CouplingMap, params: LayoutPara
 
 def find_path_mapping(dag: DAGCircuit, device: Target | CouplingMap, params: LayoutParams) -> Emission:
     """Map a circuit along a path of the device; InputError where none of as many qubits as meet others is found."""
-    model = _read(dag, params)
+    model = model_of(dag, commute=params.commute)
     coupling = choose_coupling(device, model)
     _check(model, coupling, None)
-    route = map_along_path(model.gate_dag, coupling, params)
-    if route is None:
+    calls = EmbeddingParams(calls=PARAMS_OF_LEVEL[params.level].embedding_calls, seed=params.seed)
+    start = place_on_path(model.gate_dag, coupling, calls)
+    if start is None:
         raise InputError("topology", "expected a path of as many qubits as meet others, found none")
+    # Prices take ten times as long to find as that there is no path.
+    model = _price(model, params)
+    route = map_along_path(model.gate_dag, coupling, params, start)
     return _emit(model, _settle(route, model, coupling, device), coupling, params)
 
 
@@ -185,7 +191,12 @@ def _emit(model: CircuitModel, route: Route, coupling: Coupling, params: LayoutP
 
 def _read(dag: DAGCircuit, params: LayoutParams) -> CircuitModel:
     """Read a circuit, with prices of SWAPs where a later optimization fuses them with gates."""
-    model, basis = model_of(dag, commute=params.commute), _basis_of(params)
+    return _price(model_of(dag, commute=params.commute), params)
+
+
+def _price(model: CircuitModel, params: LayoutParams) -> CircuitModel:
+    """Return a circuit with these prices."""
+    basis = _basis_of(params)
     if not basis:
         return model
     price, layers = price_swaps(model, basis)

@@ -11,7 +11,6 @@ from qiskit.transpiler import (
     CouplingMap,
     PassManager,
     PassManagerConfig,
-    StagedPassManager,
     Target,
     TranspilerError,
 )
@@ -34,6 +33,7 @@ from tiger.circuits.transpiler.environment import (
 from tiger.circuits.transpiler.faults import NoteFaults, has_faults
 from tiger.circuits.transpiler.faulty_gates import AvoidFaultyGates
 from tiger.circuits.transpiler.lone import build_lone_placement
+from tiger.circuits.transpiler.own_stages import OwnStages, build_own_preset
 from tiger.circuits.transpiler.passes import (
     TigerLayout,
     TigerMapping,
@@ -42,7 +42,7 @@ from tiger.circuits.transpiler.passes import (
     TigerRouting,
     TigerSabreMapping,
 )
-from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest, Rivals, TryVariants, build_own_preset
+from tiger.circuits.transpiler.preset import PLACED, SOURCE, KeepBest, Rivals, TryVariants
 from tiger.circuits.transpiler.quiet import quiet_qiskit
 from tiger.circuits.transpiler.resynthesis import VariantStages
 from tiger.circuits.transpiler.source import KeepSource
@@ -121,7 +121,7 @@ class TigerRoutingPlugin(PassManagerStagePlugin):  # type: ignore[misc]  # Qiski
 
 
 def _build_layout_stage(
-    device: Target | CouplingMap, config: PassManagerConfig, params: LayoutParams, own: StagedPassManager | None
+    device: Target | CouplingMap, config: PassManagerConfig, params: LayoutParams, own: OwnStages | None
 ) -> PassManager:
     """Return the stage that applies a layout that there is, and chooses one where there is none."""
     embed = common.generate_embed_passmanager(device).to_flow_controller()
@@ -205,7 +205,7 @@ def _build_shallow(
 
 
 def _choice(
-    device: Target | CouplingMap, config: PassManagerConfig, params: LayoutParams, own: StagedPassManager | None
+    device: Target | CouplingMap, config: PassManagerConfig, params: LayoutParams, own: OwnStages | None
 ) -> list[Task]:
     """Return the tasks that choose a layout, and compare it with Qiskit's where no stage of ours comes later."""
     barrier = BarrierBeforeFinalMeasurements(BARRIER)
@@ -236,7 +236,7 @@ def _end(device: Target | CouplingMap, params: LayoutParams) -> list[Task]:
     return [*turn, NoteFaults(device)] if has_faults(device) else turn
 
 
-def _own_stages(config: PassManagerConfig, params: LayoutParams) -> StagedPassManager | None:
+def _own_stages(config: PassManagerConfig, params: LayoutParams) -> OwnStages | None:
     """Return Qiskit's own stages for a configuration, None at the level that promises nothing."""
     return build_own_preset(config, params.level, params.seed, NAME) if params.level >= COMPARING_LEVEL else None
 

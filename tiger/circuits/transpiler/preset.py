@@ -1,6 +1,5 @@
 """Qiskit's own preset beside mappings of ours: the best of all circuits by what its later stages make of them."""
 
-import copy
 from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,21 +9,11 @@ from qiskit.passmanager import PropertySet
 from qiskit.transpiler import (
     CouplingMap,
     PassManager,
-    PassManagerConfig,
-    StagedPassManager,
     Target,
     TransformationPass,
     TranspilerError,
 )
-from qiskit.transpiler.passes import ApplyLayout, VF2PostLayout
-from qiskit.transpiler.preset_passmanagers import (
-    common,
-    level_0_pass_manager,
-    level_1_pass_manager,
-    level_2_pass_manager,
-    level_3_pass_manager,
-)
-from qiskit.transpiler.preset_passmanagers.clifford_t import clifford_t_pass_manager_legacy
+from qiskit.transpiler.passes import ApplyLayout
 
 from tiger.circuits.transpiler.delivery import (
     NEVER,
@@ -42,6 +31,7 @@ from tiger.circuits.transpiler.delivery import (
 from tiger.circuits.transpiler.exits import keeps_exits
 from tiger.circuits.transpiler.faults import SET_ASIDE, is_as_careful, list_faults
 from tiger.circuits.transpiler.lone import build_lone_placement
+from tiger.circuits.transpiler.own_stages import Preset
 from tiger.circuits.transpiler.panic import catch_panics, may_panic
 from tiger.circuits.transpiler.passes import PLAIN, SAME, set_layout
 from tiger.circuits.transpiler.quiet import quiet_qiskit
@@ -54,41 +44,6 @@ if TYPE_CHECKING:
     from tiger.routing.error_rates import Errors
 
 SOURCE, PLACED, TRIALS = "tiger_source", "tiger_placed", "tiger_trials"
-# The level whose optimization ends with a search for better qubits, unless a layout method is named.
-SEARCHING_LEVEL = 3
-PRESETS = (level_0_pass_manager, level_1_pass_manager, level_2_pass_manager, level_3_pass_manager)
-
-
-def build_own_preset(config: PassManagerConfig, level: int, seed: int, ours: str) -> StagedPassManager:
-    """Return Qiskit's stages for a configuration with a device, and its defaults where a method is `ours`.
-
-    The optimization is the one that runs later. Qiskit's ends with a search for better qubits where it chooses the
-    layout itself; where the layout is `ours`, that search is the stage behind it, unless gates are approximated.
-    """
-    plain = copy.copy(config)
-    plain.seed_transpiler = seed
-    if plain.coupling_map is None:  # the presets route for a coupling map alone
-        plain.coupling_map = plain.target.build_coupling_map()
-    plain.layout_method = None if config.layout_method == ours else config.layout_method
-    plain.routing_method = None if config.routing_method == ours else config.routing_method
-    own = _build_preset(plain, level)
-    limits = common.get_vf2_limits(level, plain.layout_method, plain.initial_layout, exact_match=True)
-    searches = config.layout_method == ours and level == SEARCHING_LEVEL and limits.call_limit
-    # A finished circuit is optimized again, which may not approximate it twice.
-    if searches and has_errors(plain.target) and plain.approximation_degree == 1:
-        plain.layout_method = "trivial"  # any that is named
-        own.optimization = _build_preset(plain, level).optimization
-        own.post_optimization = PassManager(
-            VF2PostLayout(plain.target, seed=-1, strict_direction=True, **limits._asdict())
-        )
-    return own
-
-
-def _build_preset(config: PassManagerConfig, level: int) -> StagedPassManager:
-    """Return the preset of a level."""
-    if common.is_clifford_t_basis(config.basis_gates, config.target):
-        return clifford_t_pass_manager_legacy(config, optimization_level=level)
-    return PRESETS[level](config)
 
 
 class Rivals(NamedTuple):
@@ -116,7 +71,7 @@ class TryVariants(TransformationPass):  # type: ignore[misc]  # Qiskit has no ty
     search in full has to follow.
     """
 
-    def __init__(self, device: Target | CouplingMap, preset: StagedPassManager, quick: PassManager) -> None:
+    def __init__(self, device: Target | CouplingMap, preset: Preset, quick: PassManager) -> None:
         """Take the device, Qiskit's own stages for it, and stages that map a circuit quickly."""
         super().__init__()
         self.device, self.preset, self.quick = device, preset, quick
@@ -155,7 +110,7 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
     def __init__(
         self,
         device: Target | CouplingMap,
-        preset: StagedPassManager,
+        preset: Preset,
         objective: DeliveryObjective = "auto",
         rivals: Rivals = NO_RIVALS,
     ) -> None:
@@ -372,7 +327,7 @@ def _run_each(stages: tuple[PassManager, ...], begin: Source | None) -> list[Sou
     return found
 
 
-def _build_judge(device: Target | CouplingMap, preset: StagedPassManager) -> Judge:
+def _build_judge(device: Target | CouplingMap, preset: Preset) -> Judge:
     """Return what says what a routed circuit ends as."""
     errors = _errors_of(device)
 

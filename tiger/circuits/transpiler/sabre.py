@@ -1,7 +1,7 @@
 """Qiskit's own answers, which a search starts from and never falls behind."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 from qiskit.circuit import QuantumRegister, Qubit
@@ -146,50 +146,54 @@ def route_of(model: CircuitModel, coupling: Coupling, routed: Emission) -> Route
     Nodes without a pair come as soon as they can. None where an edge is used that the coupling map does not have, and
     where the gates are not those of the circuit in an order that it allows. O(g log g + SWAPs).
     """
-    follower = _Follower(model, routed.start)
     index = {qubit: k for k, qubit in enumerate(routed.dag.qubits)}
     places = dict[tuple[Qubit, ...], tuple[int, int]]()
-    for node in routed.dag.topological_op_nodes():
-        bits = node.qargs
-        if len(bits) != 2 or (not node.is_standard_gate() and (node.is_directive() or node.is_control_flow())):
-            continue
-        here, there = places.get(bits) or places.setdefault(bits, (index[bits[0]], index[bits[1]]))
-        if not follower.follow(node.name, here, there):
-            return None
-    if any(coupling.hops[pair] != 1 for pair in places.values()):
+
+    def list_pairs() -> Iterator[tuple[str, int, int]]:
+        """Yield the name and the device qubits of every gate on two qubits."""
+        for node in routed.dag.topological_op_nodes():
+            bits = node.qargs
+            if len(bits) == 2 and (node.is_standard_gate() or not (node.is_directive() or node.is_control_flow())):
+                here, there = places.get(bits) or places.setdefault(bits, (index[bits[0]], index[bits[1]]))
+                yield node.name, here, there
+
+    followed = _follow(model, routed.start, list_pairs())
+    if followed is None or any(coupling.hops[pair] != 1 for pair in places.values()):
         return None
-    steps = _with_pairless(model.gate_dag, np.array(follower.steps, np.int32).reshape(-1, 2))
+    steps = _with_pairless(model.gate_dag, np.array(followed, np.int32).reshape(-1, 2))
     return None if steps is None else Route(start=np.array(routed.start, np.int32), steps=steps)
 
 
-class _Follower:
-    """Follow a routed circuit, and say which node every two-qubit gate of it carries out: `steps` as in a route."""
+def _follow(
+    model: CircuitModel, start: list[int], gates: Iterable[tuple[str, int, int]]
+) -> list[tuple[int, int]] | None:
+    """Return the steps that gates by name and device qubits carry out, as in a route, None where one is none.
 
-    def __init__(self, model: CircuitModel, start: list[int]) -> None:
-        self.steps: list[tuple[int, int]] = []
-        self._holds = np.argsort(np.array(start)).tolist()
-        self._pairs = model.gate_dag.pairs.tolist()
-        self._names = {node: model.operations[i].name for i, node in enumerate(model.build.node) if node >= 0}
-        # The next node of a qubit is last, and in front of all is one that there is not.
-        self._next: list[list[int]] = [[-1] for _ in start]
-        for node, (a, b) in reversed([*enumerate(self._pairs)]):
-            if a >= 0:
-                self._next[a].append(node)
-                self._next[b].append(node)
-
-    def follow(self, name: str, here: int, there: int) -> bool:
-        """Take a gate as the next of the circuit, or as a SWAP that routing added; return whether it can be either."""
-        holds, ahead = self._holds, self._next
+    Each is the next gate of the circuit on both of its qubits, or a SWAP that routing added.
+    """
+    steps = list[tuple[int, int]]()
+    holds, (first, second) = np.argsort(np.array(start)).tolist(), model.gate_dag.pairs.T.tolist()
+    names = {node: model.operations[i].name for i, node in enumerate(model.build.node) if node >= 0}
+    # The next node of a qubit is last, and in front of all is one that there is not.
+    ahead: list[list[int]] = [[-1] for _ in start]
+    for node in range(len(first) - 1, -1, -1):
+        if first[node] >= 0:
+            ahead[first[node]].append(node)
+            ahead[second[node]].append(node)
+    for name, here, there in gates:
         a, b = holds[here], holds[there]
         node = ahead[a][-1]
-        if node >= 0 and node == ahead[b][-1] and self._pairs[node] == [a, b] and self._names[node] == name:
+        # A node that is next on both qubits is on these two.
+        if node >= 0 and node == ahead[b][-1] and first[node] == a and names[node] == name:
             ahead[a].pop()
             ahead[b].pop()
-            self.steps.append((node, PLAIN))
-            return True
-        holds[here], holds[there] = b, a
-        self.steps.append((-1 - here, there))
-        return name == "swap"
+            steps.append((node, PLAIN))
+        elif name == "swap":
+            holds[here], holds[there] = b, a
+            steps.append((-1 - here, there))
+        else:
+            return None
+    return steps
 
 
 def _with_pairless(gate_dag: GateDag, steps: IndexArray) -> IndexArray | None:

@@ -1,6 +1,7 @@
 """Circuits as they come to a stage of the transpiler, kept for Qiskit's own stages to start from."""
 
 import copy
+from functools import cache
 from typing import NamedTuple
 
 from qiskit.circuit.library.standard_gates import get_standard_gate_name_mapping
@@ -30,10 +31,16 @@ def copy_circuit(dag: DAGCircuit) -> DAGCircuit:
 
     Copies of their definitions, which may be nested, take several times as long as a transpilation at level 1.
     """
-    others = dag.count_ops(recurse=False).keys() - get_standard_gate_name_mapping().keys()
-    nodes = dag.op_nodes() if others else ()
+    others = dag.count_ops(recurse=False).keys() - _list_standard_names()
+    nodes = dag.named_nodes(*others) if others else ()
     shared = [node.op for node in nodes if not (node.is_standard_gate() or node.is_control_flow())]
     return copy.deepcopy(dag, {id(operation): operation for operation in shared})
+
+
+@cache
+def _list_standard_names() -> frozenset[str]:
+    """Return the names of Qiskit's standard gates, which take longer to list than a small circuit to copy."""
+    return frozenset(get_standard_gate_name_mapping())
 
 
 class KeepSource(AnalysisPass):  # type: ignore[misc]  # Qiskit has no types

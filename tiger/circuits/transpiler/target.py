@@ -17,13 +17,7 @@ def coupling_of(device: Target | CouplingMap) -> Coupling:
     A pair is faulty when all its gates have error 1; a qubit when a gate on it alone has error 1, or when it
     is without such a gate that others have. A Target that lists no pairs has all of them.
     """
-    whole = listed_coupling(device)
-    if isinstance(device, CouplingMap):
-        return whole
-    broken, dead = find_faulty_qubits(device), find_faulty_pairs(device)
-    if not (broken or dead):
-        return whole
-    return _keep(whole, lambda a, b: not {a, b} & broken and (a, b) not in dead)
+    return _leave_faults(listed_coupling(device), device)
 
 
 def listed_coupling(device: Target | CouplingMap) -> Coupling:
@@ -42,12 +36,13 @@ def list_couplings(device: Target | CouplingMap, operations: Container[str]) -> 
     the faulty pairs that join what is not connected without them, so that a circuit that fits the whole device fits
     the last one.
     """
-    working, whole = coupling_of(device), listed_coupling(device)
+    whole = listed_coupling(device)
+    working = _leave_faults(whole, device)
     unread = find_faulty_readouts(device) if "measure" in operations else set[int]()
     careful = _keep(working, lambda a, b: not {a, b} & unread) if unread else working
-    part, pairs = working.part.tolist(), {tuple(pair) for pair in working.edges.tolist()}
     joined = working
     if whole is not working:
+        part, pairs = working.part.tolist(), {tuple(pair) for pair in working.edges.tolist()}
         joined = _keep(whole, lambda a, b: part[a] != part[b] or (a, b) in pairs)
     return list(dict.fromkeys((careful, working, joined)))
 
@@ -154,6 +149,14 @@ def _list_gates(target: Target) -> Iterator[tuple[tuple[int, ...], float | None]
         for qubits, properties in ({} if name in IDLE else target[name] or {}).items():
             if qubits is not None:
                 yield qubits, getattr(properties, "error", None)
+
+
+def _leave_faults(whole: Coupling, device: Target | CouplingMap) -> Coupling:
+    """Return the coupling map of a device without its faulty pairs and those of faulty qubits."""
+    broken, dead = find_faulty_qubits(device), find_faulty_pairs(device)
+    if not (broken or dead):
+        return whole
+    return _keep(whole, lambda a, b: not {a, b} & broken and (a, b) not in dead)
 
 
 def _keep(coupling: Coupling, kept: Callable[[int, int], bool]) -> Coupling:

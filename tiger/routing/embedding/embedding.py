@@ -1,12 +1,13 @@
 """Layouts in which a circuit needs no SWAP: its interaction graph as a subgraph of the coupling map."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from tiger.model.arrays import BoolArray, IntArray
-from tiger.routing.coupling import Coupling, IndexArray
+from tiger.routing.coupling import KEPT, Coupling, IndexArray
 from tiger.routing.embedding.colours import refuses_colours
 from tiger.routing.embedding.degrees import DegreeWatch, count_by_degree
 from tiger.routing.gate_dag import GateDag, sort_distinct
@@ -104,9 +105,7 @@ class Embedder:
 
     def __init__(self, coupling: Coupling) -> None:
         self.coupling, self.complete = coupling, True
-        self.by_degree = count_by_degree(coupling)
-        self.device = TargetGraph(coupling.neighbours.copy(), coupling.hops.astype(np.int32))
-        self.ranks = _ranks(self.device.near)
+        self.by_degree, self.device, self.ranks = _describe(coupling)
 
     def refuses(self, pairs: IndexArray) -> bool:
         """Return whether degrees alone show that the pairs do not fit."""
@@ -177,6 +176,13 @@ class Embedder:
         allowed[pinned] = False
         allowed[pinned, places] = kept
         return allowed
+
+
+@lru_cache(maxsize=KEPT)
+def _describe(coupling: Coupling) -> tuple[list[int], TargetGraph, IndexArray]:
+    """Return the qubits of a device by degree, what the search reads of it, and the degrees of neighbours."""
+    device = TargetGraph(coupling.neighbours.copy(), coupling.hops.astype(np.int32))
+    return count_by_degree(coupling), device, _ranks(device.near)
 
 
 def complete_layout(place: IndexArray, size: int) -> IndexArray:

@@ -15,17 +15,27 @@ from tiger.routing.route import Route
 from tiger.routing.swaps.search import SearchOrigins, SearchParams, search
 
 
-def route_along_path(dag: GateDag, coupling: Coupling, params: EmbeddingParams) -> Route | None:
-    """Return a route on a path of the device alone, None where no path with as many qubits as meet others is found."""
-    order = _list_by_first_use(dag)
-    pairs = np.stack([order[:-1], order[1:]], axis=1)
+def place_on_path(dag: GateDag, coupling: Coupling, params: EmbeddingParams) -> IndexArray | None:
+    """Return a layout `place[N]` on a path of the device in the order of first use.
+
+    None where no path with as many qubits as meet others is found.
+    """
+    pairs = _list_path(dag)
     steps = [Operation((a, b), (None, None), pair=True) for a, b in pairs.tolist()]
     found = find_perfect_layouts(gate_dag_of(dag.qubits, steps).gate_dag, coupling, params)
-    if not found:
-        return None
-    start = found[0]
-    path = Coupling.of(coupling.size, [(a, b) for a, b in start[pairs].tolist()])
+    return found[0] if found else None
+
+
+def route_along_path(dag: GateDag, coupling: Coupling, start: IndexArray) -> Route:
+    """Return a route on a path of the device alone, on which `place_on_path` has put the qubits."""
+    path = Coupling.of(coupling.size, [(a, b) for a, b in start[_list_path(dag)].tolist()])
     return search(dag, path, SearchOrigins(fixed=start), SearchParams(work=0))
+
+
+def _list_path(dag: GateDag) -> IndexArray:
+    """Return the pairs `[k, 2]` of qubits that are neighbours on the path."""
+    order = _list_by_first_use(dag)
+    return np.stack([order[:-1], order[1:]], axis=1)
 
 
 def _list_by_first_use(dag: GateDag) -> IndexArray:
