@@ -27,15 +27,17 @@ SLICE = 10_000_000
 class TabuParams:
     """Set the iterated tabu search: `iterations` in each round, from a mapping of which a share `moved` is shuffled.
 
-    Tenures are between the shares `tenure` of the nodes. From `nodes` on, a matrix is random where no value is that of
-    more than a share `common` of its entries, and the largest singular value of the centred ones, by `steps` steps
-    of power iteration, is at most `edge` times that of a random matrix, 2 m^(1/2) standard deviations. What tasks cost
-    on nodes by themselves varies at most `linear` times as much as what they cost with the others.
+    Tenures are between the shares `tenure` of the nodes, or of `few_nodes` where there are fewer. From `nodes` on, a
+    matrix is random where no value is that of more than a share `common` of its entries, and the largest singular value
+    of the centred ones, by `steps` steps of power iteration, is at most `edge` times that of a random matrix, 2 m^(1/2)
+    standard deviations. What tasks cost on nodes by themselves varies at most `linear` times as much as what they cost
+    with the others.
     """
 
     iterations: int = 5000
     moved: float = 0.2
     tenure: tuple[float, float] = (0.1, 0.4)
+    few_nodes: int = 0
     nodes: int = 20
     common: float = 0.5
     edge: float = 1.2
@@ -101,7 +103,7 @@ def tabu_state(fields: Fields, params: TabuParams) -> TabuState:
     """Return the state before a tabu search of the mappings of a problem."""
     size, pairs = len(fields.place), len(fields.flow)
     padded = -(-size // LANES) * LANES
-    shortest, longest = (max(round(share * size), 1) for share in params.tenure)
+    shortest, longest = (max(round(share * max(size, params.few_nodes)), 1) for share in params.tenure)
     # What all flows or all distances have in common costs the same on every mapping, and single precision would keep
     # little else of them.
     flow, distances = _subtract_least(fields.flow), _subtract_least(fields.distances)
