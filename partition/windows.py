@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from tiger.model.arrays import FloatArray, IntArray
+from tiger.model.arrays import FloatArray, IntArray, entries_of
 from tiger.model.problem import Problem
 from tiger.model.window import Block
 from tiger.partition.nodes import nodes_near
@@ -60,7 +60,7 @@ def _nearest_node_order(problem: Problem, start: IntArray, rng: np.random.Genera
 
 def _traffic_costs(problem: Problem, start: IntArray) -> FloatArray:
     """Return cost[n], what the traffic of every task costs."""
-    edges = problem.tasks.traffic.tocoo()
+    edges = entries_of(problem.tasks.traffic)
     cost = edges.data * problem.metric.between(start[edges.row], start[edges.col])
     ends, size = np.concatenate([edges.row, edges.col]), problem.tasks.size
     return np.asarray(np.bincount(ends, np.concatenate([cost, cost]), size), np.float64)

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from tiger.model.arrays import FloatArray, IntArray, Scalar
+from tiger.model.arrays import FloatArray, IntArray, Scalar, entries_of
 from tiger.model.metrics import GridMetric, Metric, TreeMetric
 from tiger.model.problem import Problem
 
@@ -147,7 +147,7 @@ def _differences(metric: Metric, extents: tuple[int, ...]) -> tuple[FloatArray, 
 def neighbour_lists(problem: Problem) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
     """Return neighbour lists: `indptr[n + 1]`, `indices[e]`, traffic to each neighbour and traffic from it."""
     size = problem.tasks.size
-    edges = problem.tasks.traffic.tocoo()
+    edges = entries_of(problem.tasks.traffic)
     keep = edges.row != edges.col
     row, col, volume = edges.row[keep].astype(np.int64), edges.col[keep].astype(np.int64), edges.data[keep]
     ends, others = np.concatenate([row, col]), np.concatenate([col, row])

@@ -10,13 +10,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tiger.model.arrays import FloatArray, IntArray
 from tiger.solvers.annealing.fixed_sums import sum_steps
+from tiger.solvers.annealing.price_lanes import SingleArray, add_products
 from tiger.solvers.kernel import inner_kernel, kernel
-
-SingleArray = NDArray[np.float32]
 
 # Exponential variates drawn once and reused from random offsets: drawing one a pair would cost more than pricing it.
 # The generator has 31 bits, of which the top 13 give an offset.
@@ -25,6 +23,9 @@ DRAWS, DRAW_BITS = 8192, 18
 # PAIR + c m / 4 for a price without fields, 2 m for a swap, ROW + k / 2 for k prices on fields, and (m + WIDE) / 16 for
 # each row of the field that a swap changes and for EDGE more.
 PAIR, ROW, WIDE, EDGE = 5, 26, 64, 12
+# Where more than one in so many rows of the field change, all are changed at once, by which an annealing of bur26a to
+# wil100 takes 6 to 20 % less time.
+DENSE = 2
 
 
 class Fields(NamedTuple):
@@ -33,8 +34,8 @@ class Fields(NamedTuple):
     Fixed are `flow[c, m, m]` and `distances[c, m, m]` with zero diagonals, c = 1 pair of symmetric matrices or a second
     one of antisymmetric ones, and `bias[m, m]`, the cost of a task on a node by itself (inf: not allowed). With task u
     on node `place[u]`, `apart[c, u, v]` is the distance between the nodes of u and v, `field[u, v]` what u would cost
-    on the node of v with all others where they are, and `own[u]` = `field[u, u]`. `step[m]` and `change[m]` are
-    scratch.
+    on the node of v with all others where they are, and `own[u]` = `field[u, u]`. `step[m]`, `volume[m]` and
+    `change[m]` are scratch. Rows of `field` and `step` are padded to a multiple of `price_lanes.LANES`.
     """
 
     tasks: int
@@ -46,6 +47,7 @@ class Fields(NamedTuple):
     field: SingleArray
     own: SingleArray
     step: SingleArray
+    volume: SingleArray
     change: SingleArray
 
 
@@ -182,7 +184,7 @@ def exchange(fields: Fields, u: int, v: int) -> None:
 def swap(fields: Fields, u: int, v: int) -> int:
     """Swap tasks u and v and return how many rows of the field changed; O(m) for each."""
     exchange(fields, u, v)
-    field, own, step, size = fields.field, fields.own, fields.step, len(fields.place)
+    field, own, step, volume, size = fields.field, fields.own, fields.step, fields.volume, len(fields.place)
     # Columns follow the nodes: what every task would cost on the two nodes changes columns.
     for t in range(size):
         row = field[t]
@@ -193,13 +195,19 @@ def swap(fields: Fields, u: int, v: int) -> int:
         # Rank-1 update: to a task t with traffic, u and v come closer or go farther by the same step, opposite in sign.
         for t in range(size):
             step[t] = here[t] - there[t]
+        rows = 0
         for t in range(fields.tasks):
-            volume = np.float32(gain[t] - loss[t])
-            if volume != 0.0:
-                changed += 1
-                row = field[t]
+            volume[t] = gain[t] - loss[t]
+            rows += volume[t] != 0.0
+        changed += rows
+        if DENSE * rows > fields.tasks:
+            add_products(field[: fields.tasks], volume, step)
+            continue
+        for t in range(fields.tasks):
+            if volume[t] != 0.0:
+                row, single = field[t], volume[t]
                 for node in range(size):
-                    row[node] += volume * step[node]
+                    row[node] += single * step[node]
     for t in range(size):
         own[t] = field[t, t]
     return changed

@@ -10,6 +10,7 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.problem import Problem
 from tiger.model.window import Block, Window, fold
 from tiger.solvers.annealing.fields import Fields
+from tiger.solvers.annealing.price_lanes import LANES
 from tiger.solvers.instance import uniform
 
 # Free nodes up to which matrices pay off, and up to which they may exceed the tasks more than SPARE_SHARE times.
@@ -132,6 +133,7 @@ def quadratic(problem: Problem, start: IntArray) -> Quadratic:
 def fields_of(tasks: int, flows: FloatArray, distances: FloatArray, bias: FloatArray) -> Fields:
     """Return fields of which the first `tasks` are no idle ones, to be laid out for a mapping; O(m^2)."""
     size = len(bias)
+    padded = -(-size // LANES) * LANES
     return Fields(
         tasks=tasks,
         flow=uniform(flows),
@@ -139,9 +141,10 @@ def fields_of(tasks: int, flows: FloatArray, distances: FloatArray, bias: FloatA
         bias=uniform(bias),
         place=np.arange(size),
         apart=np.zeros_like(flows),
-        field=np.zeros((size, size), np.float32),
+        field=np.zeros((size, padded), np.float32),
         own=np.zeros(size, np.float32),
-        step=np.zeros(size, np.float32),
+        step=np.zeros(padded, np.float32),
+        volume=np.zeros(size, np.float32),
         change=np.zeros(size, np.float32),
     )
 

@@ -12,11 +12,12 @@ from tiger.model.arrays import FloatArray, IntArray
 from tiger.model.seams import Stop
 from tiger.solvers.annealing import tabu_kernels as kernels
 from tiger.solvers.annealing.fields import Fields
+from tiger.solvers.annealing.price_lanes import LANES
 from tiger.solvers.annealing.quadratic import Quadratic
 from tiger.solvers.annealing.tabu_kernels import TabuState
 
 # What an iteration takes in nanoseconds or so, for m nodes: an eighth of m^2, and so much times m. For tai20a to
-# tai100a it takes 0.7 to 0.9 of that on a machine where annealing takes 0.74 to 1.1 ns a unit.
+# tai100a it takes 0.6 to 0.9 of that on a machine where annealing takes 0.74 to 1.1 ns a unit.
 ROW = 24
 # Iterations in a call that can't be stopped, as nanoseconds or so.
 SLICE = 10_000_000
@@ -26,15 +27,17 @@ SLICE = 10_000_000
 class TabuParams:
     """Set the iterated tabu search: `iterations` in each round, from a mapping of which a share `moved` is shuffled.
 
-    Tenures are between the shares `tenure` of the nodes. From `nodes` on, a matrix is random where no value is that of
-    more than a share `common` of its entries, and the largest singular value of the centred ones, by `steps` steps
-    of power iteration, is at most `edge` times that of a random matrix, 2 m^(1/2) standard deviations. What tasks cost
-    on nodes by themselves varies at most `linear` times as much as what they cost with the others.
+    Tenures are between the shares `tenure` of the nodes, or of `few_nodes` where there are fewer. From `nodes` on, a
+    matrix is random where no value is that of more than a share `common` of its entries, and the largest singular value
+    of the centred ones, by `steps` steps of power iteration, is at most `edge` times that of a random matrix, 2 m^(1/2)
+    standard deviations. What tasks cost on nodes by themselves varies at most `linear` times as much as what they cost
+    with the others.
     """
 
     iterations: int = 5000
     moved: float = 0.2
     tenure: tuple[float, float] = (0.1, 0.4)
+    few_nodes: int = 0
     nodes: int = 20
     common: float = 0.5
     edge: float = 1.2
@@ -99,8 +102,8 @@ class Tabu:
 def tabu_state(fields: Fields, params: TabuParams) -> TabuState:
     """Return the state before a tabu search of the mappings of a problem."""
     size, pairs = len(fields.place), len(fields.flow)
-    padded = -(-size // kernels.LANES) * kernels.LANES
-    shortest, longest = (max(round(share * size), 1) for share in params.tenure)
+    padded = -(-size // LANES) * LANES
+    shortest, longest = (max(round(share * max(size, params.few_nodes)), 1) for share in params.tenure)
     # What all flows or all distances have in common costs the same on every mapping, and single precision would keep
     # little else of them.
     flow, distances = _subtract_least(fields.flow), _subtract_least(fields.distances)
@@ -119,7 +122,7 @@ def tabu_state(fields: Fields, params: TabuParams) -> TabuState:
         distances=distances.astype(np.float32),
         bias=fields.bias.astype(np.float32),
         place=np.arange(size),
-        field=single(size, size),
+        field=single(size, padded),
         own=single(size),
         price=single(size, padded),
         until=np.zeros((size, size), np.int32),
@@ -129,6 +132,7 @@ def tabu_state(fields: Fields, params: TabuParams) -> TabuState:
         clock=np.zeros(2, np.int64),
         moved=single(pairs, padded),
         turned=single(pairs, padded),
+        kept=np.ones(size, np.float32),
         pair=np.full(2, -1),
         fresh=single(2, padded),
         least=single(padded),

@@ -10,17 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiger.model.arrays import IntArray
+from tiger.solvers.annealing.price_lanes import LANES, NEVER, SingleArray, add_products, scan_prices
 from tiger.solvers.kernel import inner_kernel, kernel
 
-SingleArray = NDArray[np.float32]
 TenureArray = NDArray[np.int32]
 
-# More than any price, and twice the flow in a price, as numbers of single precision.
-NEVER, TWICE = np.float32(3e38), np.float32(2.0)
-# Numbers of single precision in the widest vector instruction. Rows of prices are padded to a multiple of it and read
-# from one on, so that vector instructions fill; with rows in twos this takes tai20a to tai100a 13 to 33 % less time an
-# iteration than exact triangles, row by row (20,000 iterations of `tiger.solvers.annealing.tabu.Tabu.search` each).
-LANES = 16
+TWICE = np.float32(2.0)
 
 
 class TabuState(NamedTuple):
@@ -35,8 +30,8 @@ class TabuState(NamedTuple):
     of the start, and the smallest gain that counts; `lowest[m]` is the mapping of the lowest. `clock[2]` are the
     iterations so far and the state of a linear congruential generator.
     `moved[c, m]` and `turned[c, m]` are how the flows and the distances of the tasks swapped last differ, and `pair[2]`
-    these tasks; `fresh[2, m]` are the prices of their swaps. `least` and `free`, [m], are the lowest price of a column,
-    of any swap and of one that is not barred.
+    these tasks; `fresh[2, m]` are the prices of their swaps, and `kept[m]` is 0 for them while other prices change.
+    `least` and `free`, [m], are the lowest price of a column, of any swap and of one that is not barred.
     """
 
     shortest: int
@@ -55,6 +50,7 @@ class TabuState(NamedTuple):
     clock: IntArray
     moved: SingleArray
     turned: SingleArray
+    kept: SingleArray
     pair: IntArray
     fresh: SingleArray
     least: SingleArray
@@ -102,74 +98,32 @@ def _price_task(state: TabuState, u: int, to: int) -> None:
 @inner_kernel
 def _scan(state: TabuState) -> None:
     """Bring all prices up to date after the last swap, and find the lowest of every column; O(m^2)."""
-    first, second, size = state.pair[0], state.pair[1], len(state.place)
-    # Rows come in twos, which halves the loads and stores of the minima.
-    for u in range(0, size - 1, 2):
-        if u in (first, second) or u + 1 in (first, second):
-            _scan_row(state, u)
-            _scan_row(state, u + 1)
-        else:
-            _scan_two_rows(state, u)
+    first, second, last = state.pair[0], state.pair[1], len(state.flow) - 1
     if first >= 0:
+        for side in range(2):
+            u = state.pair[side]
+            for v in range(u + 1, len(state.place)):
+                state.price[u, v] = state.fresh[side, v]
+            state.kept[u] = 0.0
+    if last > 0:
+        for u in range(len(state.place)):
+            _add_product(state, u)
+    rows, lowest = (state.moved[last], state.turned[last], state.kept), (state.least, state.free)
+    scan_prices(state.price, state.barred, rows, lowest, state.clock[0])
+    if first >= 0:
+        state.kept[first] = state.kept[second] = 1.0
         _scan_column(state, first, 0)
         _scan_column(state, second, 1)
 
 
 @inner_kernel
-def _scan_two_rows(state: TabuState, u: int) -> None:
-    """Bring the prices of the rows u and u + 1 up to date, and lower the minima of their columns; O(m)."""
-    # Unsigned indices cannot count from the end, so that the compiler turns the loop into vector instructions.
-    after, wide = np.uint64(u + 1 & -LANES), np.uint64(len(state.least))
-    price, lower_price, barred, lower_barred = state.price[u], state.price[u + 1], state.barred[u], state.barred[u + 1]
-    least, free, iteration, last = state.least, state.free, np.int32(state.clock[0]), len(state.flow) - 1
-    if last > 0:
-        _add_product(state, u, 0)
-        _add_product(state, u + 1, 0)
-    moved, turned = state.moved[last], state.turned[last]
-    gain, turn, lower_gain, lower_turn = moved[u], turned[u], moved[u + 1], turned[u + 1]
-    for v in range(after, wide):
-        # Taillard 1991, eq. 3: the price of a swap of two other tasks changes by a product, in O(1).
-        one = price[v] + (gain - moved[v]) * (turned[v] - turn)
-        two = lower_price[v] + (lower_gain - moved[v]) * (turned[v] - lower_turn)
-        price[v] = one
-        lower_price[v] = two
-        # Minima of columns, not of rows, are what the compiler turns into vector instructions.
-        cheaper = one if one < two else two
-        least[v] = cheaper if cheaper < least[v] else least[v]
-        one = one if barred[v] <= iteration else NEVER
-        two = two if lower_barred[v] <= iteration else NEVER
-        cheaper = one if one < two else two
-        free[v] = cheaper if cheaper < free[v] else free[v]
-
-
-@inner_kernel
-def _scan_row(state: TabuState, u: int) -> None:
-    """Do for row u alone what is done for two, or take its fresh prices if the task was swapped last; O(m)."""
+def _add_product(state: TabuState, u: int) -> None:
+    """Add what the last swap changes in the prices of row u by the symmetric matrices; O(m)."""
     after = u + 1 & -LANES
-    price, barred, iteration = state.price[u, after:], state.barred[u, after:], np.int32(state.clock[0])
-    if u in (state.pair[0], state.pair[1]):
-        fresh = state.fresh[0 if u == state.pair[0] else 1]
-        for v in range(u + 1, len(state.place)):
-            state.price[u, v] = fresh[v]
-    else:
-        for c in range(len(state.flow)):
-            _add_product(state, u, c)
-    least, free = state.least[after:], state.free[after:]
+    price, moved, turned = state.price[u, after:], state.moved[0, after:], state.turned[0, after:]
+    gain, turn, kept = state.moved[0, u], state.turned[0, u], state.kept[u]
     for v in range(len(price)):
-        here = price[v]
-        least[v] = here if here < least[v] else least[v]
-        legal = here if barred[v] <= iteration else NEVER
-        free[v] = legal if legal < free[v] else free[v]
-
-
-@inner_kernel
-def _add_product(state: TabuState, u: int, c: int) -> None:
-    """Add what the last swap changes in the prices of row u by one pair of matrices; O(m)."""
-    after = u + 1 & -LANES
-    price, moved, turned = state.price[u, after:], state.moved[c, after:], state.turned[c, after:]
-    gain, turn = state.moved[c, u], state.turned[c, u]
-    for v in range(len(price)):
-        price[v] += (gain - moved[v]) * (turned[v] - turn)
+        price[v] += kept * ((gain - moved[v]) * (turned[v] - turn))
 
 
 @inner_kernel
@@ -230,10 +184,7 @@ def _swap(state: TabuState) -> None:
         for t in range(size):
             turned[t] = step[place[t]]
         # The two tasks' own entries are those before the swap; their prices are computed afresh.
-        for t in range(size):
-            volume, row = moved[t], state.field[t]
-            for node in range(size):
-                row[node] += volume * step[node]
+        add_products(state.field, moved, step)
     for t in range(size):
         state.own[t] = state.field[t, place[t]]
     _price_task(state, u, 0)

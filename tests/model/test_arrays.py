@@ -2,9 +2,19 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from tiger.errors import InputError
-from tiger.model.arrays import check_amounts, check_names, check_whole, count_distinct, distinct, freeze, lock
+from tiger.model.arrays import (
+    check_amounts,
+    check_names,
+    check_whole,
+    count_distinct,
+    distinct,
+    entries_of,
+    freeze,
+    lock,
+)
 
 
 def test_frozen_is_a_read_only_copy():
@@ -82,3 +92,12 @@ def test_distinct_values_rise_and_are_counted(values):
     wanted, counts = np.unique(array, return_counts=True)
     assert distinct(array).tolist() == wanted.tolist()
     assert [part.tolist() for part in count_distinct(array)] == [wanted.tolist(), counts.tolist()]
+
+
+def test_entries_are_those_of_a_matrix_of_coordinates():
+    """Tests rows, columns and numbers, an empty row among them, against scipy's conversion."""
+    matrix = sp.csr_array(np.array([[0.0, 2.0, 3.0], [0.0, 0.0, 0.0], [4.0, 0.0, 5.0]]))
+    entries, other = entries_of(matrix), matrix.tocoo()
+    assert entries.row.tolist() == other.row.tolist()
+    assert entries.col.tolist() == other.col.tolist()
+    assert entries.data.tolist() == other.data.tolist()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from tiger.model.arrays import BoolArray, FloatArray, IntArray
+from tiger.model.arrays import BoolArray, FloatArray, IntArray, entries_of
 from tiger.model.problem import Problem
 
 
@@ -80,7 +80,7 @@ class Window:
 
     def costs(self, locals_: IntArray) -> FloatArray:
         """Return the costs of full mappings for `locals_[r, k]`, one row each."""
-        pairs = self.traffic.tocoo()
+        pairs = entries_of(self.traffic)
         inside = self.linear[np.arange(locals_.shape[1]), locals_].sum(axis=1)
         inside += self.distance[locals_[:, pairs.row], locals_[:, pairs.col]] @ pairs.data
         return np.asarray(self.constant + inside)
@@ -163,7 +163,7 @@ def _pull(
     """Return pull[k, q], the cost of traffic in one direction between the block's tasks and those outside."""
     if not outside.any():
         return np.zeros((len(block.tasks), len(block.nodes)))
-    rows = traffic[block.tasks].tocoo()
+    rows = entries_of(traffic[block.tasks])
     keep = outside[rows.col]
     used, column = np.unique(places[rows.col[keep]], return_inverse=True)
     shape = (len(block.tasks), len(used))
@@ -175,7 +175,7 @@ def _pull(
 
 def _constant(problem: Problem, outside: BoolArray, places: IntArray) -> float:
     """Return the cost of everything that lies outside the block."""
-    edges = problem.tasks.traffic.tocoo()
+    edges = entries_of(problem.tasks.traffic)
     keep = outside[edges.row] & outside[edges.col]
     distances = problem.metric.between(places[edges.row[keep]], places[edges.col[keep]])
     compute = problem.tasks.work[outside] * problem.topology.cost[places[outside]]

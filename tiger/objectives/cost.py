@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tiger.model.arrays import IntArray
+from tiger.model.arrays import IntArray, entries_of
 from tiger.model.problem import Problem
 from tiger.model.violation import Violation
 from tiger.objectives.makespan import makespan
@@ -35,9 +35,9 @@ def cost_of(problem: Problem, places: IntArray) -> Cost:
 
 def costs_of(problem: Problem, mappings: Iterable[IntArray]) -> Iterator[Cost]:
     """Yield the cost of the node indices `places[n]` of each mapping."""
-    edges, size = problem.tasks.traffic.tocoo(), problem.topology.size
+    edges, size = entries_of(problem.tasks.traffic), problem.topology.size
     table = None
-    if size * size <= edges.nnz:
+    if size * size <= len(edges.data):
         # Fewer pairs of nodes than edges: distances are worked out once each.
         nodes = np.arange(size)
         table = problem.metric.between(nodes[:, None], nodes).ravel()
@@ -68,7 +68,7 @@ def metrics(problem: Problem, places: IntArray, loads: LinkLoads | None) -> dict
     as in tiger.objectives.makespan, left out for undirected task graphs and those with a cycle. Dilation is by the
     distances of the hardware, infinite between disconnected parts. O(edges).
     """
-    edges = problem.tasks.traffic.tocoo()
+    edges = entries_of(problem.tasks.traffic)
     distances = problem.topology.metric.between(places[edges.row], places[edges.col])
     volume = float(edges.data.sum())
     values = {
@@ -132,7 +132,7 @@ def _reach_violations(problem: Problem, places: IntArray) -> tuple[Violation, ..
     if problem.metric is problem.topology.metric:
         # Nothing had to be made finite.
         return ()
-    edges = problem.tasks.traffic.tocoo()
+    edges = entries_of(problem.tasks.traffic)
     distances = problem.topology.metric.between(places[edges.row], places[edges.col])
     cut = np.flatnonzero(~np.isfinite(distances) & (places[edges.row] >= 0) & (places[edges.col] >= 0))
     if not cut.size:

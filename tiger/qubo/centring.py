@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tiger.model.arrays import FloatArray
+from tiger.model.arrays import FloatArray, entries_of
 from tiger.model.window import Window
 
 
@@ -29,7 +29,7 @@ class CentredWindow(NamedTuple):
 def centre(window: Window) -> CentredWindow:
     """Split the distances of a window; O(edges + q^2 + k q)."""
     tasks = window.shape[0]
-    edges = window.traffic.tocoo()
+    edges = entries_of(window.traffic)
     group_of = window.group_of
     together = (group_of[edges.row] == group_of[edges.col]) & (group_of[edges.row] >= 0)
     back = np.asarray(window.traffic.T.tocsr()[edges.row, edges.col]).ravel()

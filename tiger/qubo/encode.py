@@ -26,7 +26,7 @@ from typing import NamedTuple
 import dimod
 import numpy as np
 
-from tiger.model.arrays import BitArray, FloatArray, IntArray
+from tiger.model.arrays import BitArray, FloatArray, IntArray, entries_of
 from tiger.model.window import Capacity, Window
 from tiger.qubo.centring import centre
 from tiger.qubo.params import CapacityEncoding
@@ -169,7 +169,7 @@ def _traffic(
     Two tasks of one group on one node have none.
     """
     tasks, nodes = window.shape
-    edges = window.traffic.tocoo()
+    edges = entries_of(window.traffic)
     low, high = np.minimum(edges.row, edges.col), np.maximum(edges.row, edges.col)
     key, pair = np.unique(low * np.int64(tasks) + high, return_inverse=True)
     volume = [np.bincount(pair, edges.data * side, len(key)) for side in (edges.row == low, edges.row != low)]

@@ -114,3 +114,15 @@ def test_it_finds_more_than_annealing_on_random_matrices(size):
         models = [draw(size, seed) for seed in range(3)]
         costs.append(sum(evolve(m, [np.arange(size)], (4, 0), params, bool)[0].cost / m.unit for m in models))
     assert costs[0] < costs[1]
+
+
+def test_bug_searches_of_few_tasks_do_not_walk_in_circles():
+    """Tests that what 16 searches of 20 tasks find is cheaper with tenures for 45 tasks than with those for 20."""
+    costs = dict.fromkeys((0, MemeticParams().tabu.few_nodes), 0.0)
+    for few in costs:
+        for number in range(4):
+            model = draw(20, number)
+            params = MemeticParams(tabu=TabuParams(few_nodes=few))
+            for seed in range(4):
+                costs[few] += evolve(model, [np.arange(20)], (2, seed), params, lambda: False)[0].cost
+    assert costs[MemeticParams().tabu.few_nodes] < costs[0]
