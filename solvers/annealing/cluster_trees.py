@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.cluster.hierarchy import linkage
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import squareform
 
@@ -93,7 +93,8 @@ def _find_trees(fields: Fields, differences: FloatArray, params: TreeParams) -> 
         tasks = join_kinds(fields.flow, compare_nodes(fields.flow), params.ratio)
         if nodes.levels.keys() & tasks.levels.keys():
             return nodes, tasks
-    return find_clusters(fields.distances[0]), find_clusters(fields.flow[0].max() - fields.flow[0])
+    nodes = find_clusters(fields.distances[0])
+    return nodes, find_clusters(fields.flow[0].max() - fields.flow[0]) if nodes.levels else nodes
 
 
 def find_clusters(apart: FloatArray) -> ClusterTree:
@@ -102,12 +103,13 @@ def find_clusters(apart: FloatArray) -> ClusterTree:
     O(m^2) for each level.
     """
     size = len(apart)
-    wide, levels = np.zeros(size, np.int64), {}
+    whole, levels = np.zeros(size, np.int64), {}
+    links = _link(apart, whole, "average")
     for count in _list_counts(size):
-        labels = _split(apart, wide, count, "average")
+        labels = _split(links, size, count)
         if (np.bincount(labels) == size // count).all():
-            levels[count] = wide = labels
-    return ClusterTree(levels, np.zeros(size, np.int64))
+            levels[count], links = labels, _link(apart, labels, "average")
+    return ClusterTree(levels, whole)
 
 
 def join_kinds(matrices: FloatArray, differences: FloatArray, ratio: float) -> ClusterTree:
@@ -119,10 +121,11 @@ def join_kinds(matrices: FloatArray, differences: FloatArray, ratio: float) -> C
     """
     matrix, size = matrices.sum(axis=0), len(differences)
     rounding = 1e-9 * float((matrix**2).sum())
-    kind = halves = _split(differences, np.zeros(size, np.int64), 2, "complete")
     wide, levels = np.zeros(size, np.int64), {}
+    kind = _split(_link(differences, wide, "complete"), size, 2)
+    links = _link(differences, kind, "complete")
     for count in _list_counts(size):
-        labels = _split(differences, halves, 2 * count, "complete")
+        labels = _split(links, size, 2 * count)
         first = np.unique(labels, return_index=True)[1]
         one, other = (np.flatnonzero(kind[first] == k) for k in (0, 1))
         if not len(one) == len(other) == count:
@@ -137,8 +140,8 @@ def join_kinds(matrices: FloatArray, differences: FloatArray, ratio: float) -> C
         equal = (np.bincount(number[labels]) == size // count).all()
         within = spread[pairs].sum()
         if equal and inside[pairs].all() and within * (count - 1) > ratio * (spread.sum() - within) + rounding:
-            halves = labels
             levels[count] = wide = number[labels]
+            links = _link(differences, labels, "complete")
     return ClusterTree(levels, kind)
 
 
@@ -147,14 +150,32 @@ def _list_counts(size: int) -> list[int]:
     return [count for count in range(2, size // 2 + 1) if size % count == 0]
 
 
-def _split(apart: FloatArray, wide: IntArray, count: int, method: str) -> IntArray:
-    """Return so many clusters as labels[m], as many in each of the `wide` ones; fewer where several merge at once."""
-    labels, parts = np.zeros(len(wide), np.int64), int(wide.max()) + 1
-    for cluster in range(parts if count % parts == 0 else 0):
-        inside = np.flatnonzero(wide == cluster)
-        merges = linkage(squareform(apart[np.ix_(inside, inside)], checks=False), method)
-        labels[inside] = labels.max() + fcluster(merges, count // parts, "maxclust")
-    return np.unique(labels, return_inverse=True)[1]
+def _link(apart: FloatArray, labels: IntArray, method: str) -> list[tuple[IntArray, FloatArray]]:
+    """Return the members of each cluster, in an order in which those that merge are runs, and the steps between runs.
+
+    Steps are the heights at which a member merges with those before it, infinite for the first. O(m^2).
+    """
+    links = []
+    for k in range(int(labels.max()) + 1):
+        inside = np.flatnonzero(labels == k)
+        steps, runs = np.full(len(inside), np.inf), [[node] for node in range(len(inside))]
+        between = squareform(apart[np.ix_(inside, inside)], checks=False)
+        for one, other, height, _ in linkage(between, method).tolist() if len(inside) > 1 else []:
+            steps[runs[int(other)][0]] = height
+            runs.append(runs[int(one)] + runs[int(other)])
+        links.append((inside[runs[-1]], steps[runs[-1]]))
+    return links
+
+
+def _split(links: list[tuple[IntArray, FloatArray]], size: int, count: int) -> IntArray:
+    """Return so many clusters as labels[m], as many in each that is linked; fewer where several merge at once."""
+    labels, total, parts = np.zeros(size, np.int64), 0, count // len(links)
+    for inside, steps in links if parts * len(links) == count else []:
+        heights = np.sort(steps)[:-1]
+        cut = heights[-parts] + 1e-9 * heights[-1] if parts <= len(heights) else -1.0
+        labels[inside] = total - 1 + np.cumsum(steps > cut)
+        total = int(labels[inside[-1]]) + 1
+    return labels
 
 
 def _find_shape(tree: ClusterTree, counts: list[int], signs: dict[tuple[int, ...], int]) -> TreeShape:
