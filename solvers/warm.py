@@ -150,6 +150,7 @@ def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
         from tiger.solvers.annealing.dense import Dense
         from tiger.solvers.annealing.local import Annealing
         from tiger.solvers.annealing.memetic import MemeticParams
+        from tiger.solvers.annealing.node_blocks import BlockParams
         from tiger.solvers.annealing.shared_annealing import SharedAnnealing, SharedParams
         from tiger.solvers.annealing.tabu import TabuParams
 
@@ -157,7 +158,8 @@ def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
         annealing = (Annealing(), _ring(1))
         if name == "dense":
             tabu = Dense(params=MemeticParams(tabu=TabuParams(nodes=0, common=1.0, edge=math.inf)))
-            return ((Dense(), _ring(1)), (tabu, _ring(1)), annealing)
+            trees = Dense(params=MemeticParams(blocks=BlockParams(nodes=0)))
+            return ((Dense(), _ring(1)), (tabu, _ring(1)), (trees, _groups()), annealing)
         return (annealing, (SharedAnnealing(SharedParams(task_work=1)), _ring(4)))
     return ((build_exact(1) if name == "exact" else registry_search(name), _ring(1)),)
 
@@ -172,6 +174,14 @@ def _ring(slots: int, *forbidden: tuple[str, str], step: float = 0.0) -> Problem
     tasks = TaskGraph(names=tuple(map(str, range(TASKS))), traffic=traffic)
     rule: Rule = "one-to-one" if slots == 1 else "capacity"
     return Problem(tasks=tasks, topology=topology, rule=rule, forbidden=forbidden)
+
+
+def _groups() -> Problem:
+    """Return groups of four tasks that exchange traffic, on a tree of such groups of nodes."""
+    names, group = tuple(map(str, range(TASKS))), np.arange(TASKS) // 4
+    together = sp.csr_array(np.triu(np.equal.outer(group, group), 1).astype(np.float64))
+    topology = Topology(names=names, metric=TreeMetric((TASKS // 4, 4), (1.0, 2.0)))
+    return Problem(tasks=TaskGraph(names=names, traffic=together), topology=topology, rule="one-to-one")
 
 
 def _ring_on_ring(*chord: int) -> Problem:

@@ -13,6 +13,7 @@ import numpy as np
 from tiger.model.arrays import IntArray
 from tiger.model.seams import Stop
 from tiger.solvers.annealing.cluster_moves import ClusterMoves, ClusterParams
+from tiger.solvers.annealing.cluster_trees import TreeParams, map_trees
 from tiger.solvers.annealing.cooling import Elite, anneal_once, change_sizes, descend
 from tiger.solvers.annealing.node_blocks import BlockMoves, BlockParams
 from tiger.solvers.annealing.quadratic import Quadratic
@@ -62,6 +63,7 @@ class MemeticParams:
     brief: int = 120
     blocks: BlockParams = field(default_factory=BlockParams)
     clusters: ClusterParams = field(default_factory=ClusterParams)
+    trees: TreeParams = field(default_factory=TreeParams)
     tabu: TabuParams = TABU
 
     def restarts_at(self, effort: int, nodes: int) -> tuple[int, int]:
@@ -118,6 +120,9 @@ def evolve(
     if temperatures is None:
         return pool.elites
     moves = BlockMoves(model, params.blocks)
+    if moves.apply:
+        for order in map_trees(model.fields, moves.differences, params.trees, rng, stop):
+            pool.offer(descend(model, order, rng, stop))
     share = params.moved if moves.apply else 0.0
     single = max(round((1.0 - share) * work), 1)
     for order, hot in _starts(model, pool, (temperatures, restarts), params, rng):

@@ -12,6 +12,7 @@ from tiger.solvers.annealing import (
     moves,
     objective_kernels,
     swap_annealing,
+    tree_kernels,
 )
 from tiger.solvers.multilevel import coarsening, fm_bisection, low_degree, outlines, quotient
 from tiger.solvers.warm import warm
@@ -34,6 +35,7 @@ KERNELS = (
     quotient,
     repair,
     swap_annealing,
+    tree_kernels,
 )
 
 

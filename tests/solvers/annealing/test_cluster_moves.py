@@ -17,6 +17,7 @@ from tiger.solvers.annealing.cluster_moves import (
     price_swaps,
     restrict,
 )
+from tiger.solvers.annealing.cluster_trees import TreeParams
 from tiger.solvers.annealing.memetic import MemeticParams, evolve
 from tiger.solvers.annealing.node_blocks import compare_nodes, contract
 from tiger.solvers.annealing.quadratic import quadratic
@@ -124,7 +125,8 @@ def test_two_clusters_that_changed_places_find_back_whole(mixed):
 def test_a_seed_gives_the_same_mapping_again(mixed):
     """Tests a whole search, whose moves are nearly all exchanges of clusters, and its end against one without them."""
     model, known = mixed[0], [np.arange(64)]
-    both, without = (MemeticParams(clusters=ClusterParams(share=share)) for share in (0.9, 0.0))
+    no_trees = TreeParams(widest=1)
+    both, without = (MemeticParams(clusters=ClusterParams(share=share), trees=no_trees) for share in (0.9, 0.0))
     first, again, other = (evolve(model, known, (1, 0), params, bool)[0] for params in (both, both, without))
     assert first.order.tolist() == again.order.tolist()
     assert first.cost < other.cost

@@ -9,6 +9,7 @@ from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
+from tiger.solvers.annealing.cluster_trees import TreeParams
 from tiger.solvers.annealing.memetic import MemeticParams, evolve
 from tiger.solvers.annealing.node_blocks import (
     BlockMoves,
@@ -134,7 +135,8 @@ def test_moves_of_blocks_lead_below_what_is_found_without_them():
     """Tests 45 tasks of nested clusters at equal work, three seeds, and that a seed gives the same mapping again."""
     problem = {name: problem for name, problem, _ in generate()}["nested 3 x 3 x 5"]
     model = quadratic(problem, launch_order(problem))
-    known, with_moves, without = [model.order(model.start)], MemeticParams(), MemeticParams(moved=0.0)
+    known, no_trees = [model.order(model.start)], TreeParams(widest=1)
+    with_moves, without = MemeticParams(trees=no_trees), MemeticParams(trees=no_trees, moved=0.0)
     found = [
         [evolve(model, known, (2, seed), each, bool)[0].cost for seed in range(3)] for each in (with_moves, without)
     ]
