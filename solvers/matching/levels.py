@@ -8,7 +8,9 @@ from tiger.model.problem import Problem
 
 # Edges a task, and links a node, above which a graph is too dense to look for.
 DENSEST = 32
-# The part of the edges that may be missing from the hardware, as far as degrees tell.
+# The part of the edges that may be missing from the hardware, as far as degrees tell. With a twentieth of the edges
+# moved they show 0.01 to 0.05 in ten families, random graphs of degree 3 on a grid or a torus of 100 nodes 0.10, of
+# degree 4 there 0.19, and on heavy hexagons 0.30 and 0.44.
 MISSING = 0.1
 # What volumes must fall by at the end of a level, and edges a task that it has at least. Graphs of random volumes, from
 # 1 to 100 or lognormal ones, end alike with a search of as much as fits by degrees, and take up to twice as long.
