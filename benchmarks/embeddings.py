@@ -23,12 +23,14 @@ from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.topologies.spec import build
 
-# Draws on which nothing was tuned.
-SIZES, MOVED, DRAWS = (100, 500), (0.0, 0.01, 0.05), range(300, 303)
+# Draws on which nothing was tuned, of the largest size the first alone.
+SIZES, MOVED, DRAWS, LARGEST = (100, 500, 2000), (0.0, 0.01, 0.05), range(300, 303), 2000
 # Calls of VF2, some seconds, and vertices up to which FAQ runs, whose time grows with their cube.
 CALLS, FAQ_UP_TO = 2_000_000, 500
 # Code distances of heavy hexagons by size, groups of a dragonfly, and the heaviest and farthest of Drezner's family.
-HEXAGONS, ROUTERS, MOST = {100: 7, 500: 13}, {100: 4, 500: 6}, 10
+HEXAGONS, ROUTERS, MOST = {100: 7, 500: 13, 2000: 27}, {100: 4, 500: 6, 2000: 16}, 10
+# A family with half as many light edges beside its own, and what its own ones weigh.
+BESIDE, HEAVY = "torus beside light edges", 10.0
 HEAD = (
     *("graph", "vertices", "onto itself: TIGER over the optimum", "VF2", "FAQ over the optimum"),
     *("1 % of the edges moved: TIGER over their places", "5 %", "dearest of all", "FAQ, 5 %"),
@@ -46,7 +48,7 @@ class Guest(NamedTuple):
 
 
 def table(say: Callable[[str], None], _data: Path | None) -> Iterator[tuple[str, ...]]:
-    """Yield costs over those of the graph at its place, means of three draws, and the seconds of a processor."""
+    """Yield costs over those of the graph at its place, means of the draws, and the seconds of a processor."""
     yield HEAD
     for name in FAMILIES:
         for size in SIZES:
@@ -58,7 +60,8 @@ def measure(name: str, size: int) -> tuple[str, ...]:
     """Return the row of a family and size."""
     ratios: dict[float, list[float]] = {share: [] for share in MOVED}
     seconds: dict[float, list[float]] = {share: [] for share in MOVED}
-    guests = {share: [plant(name, size, share, draw) for draw in DRAWS] for share in MOVED}
+    draws = DRAWS[:1] if size == LARGEST else DRAWS
+    guests = {share: [plant(name, size, share, draw) for draw in draws] for share in MOVED}
     for share, drawn in guests.items():
         for draw, guest in enumerate(drawn):
             with processor_clock():
@@ -80,12 +83,14 @@ def plant(name: str, size: int, share: float, draw: int) -> Guest:
     n, links = len(graph), np.array(graph.edges)
     kept = links[rng.permutation(len(links))[round(share * len(links)) :]]
     moved = nx.Graph(kept.tolist())
-    while moved.number_of_edges() < len(links):
-        a, b = rng.choice(n, 2, replace=False).tolist()
-        if not graph.has_edge(a, b):
-            moved.add_edge(a, b)
-    ends, volume = np.array(moved.edges), np.ones(len(links))
-    distance = _measure(links, n)
+    _add_edges(moved, graph, len(links), rng)
+    heavy = moved.copy()
+    if name == BESIDE:
+        _add_edges(moved, graph, len(links) + len(links) // 2, rng)
+    ends, volume = np.array(moved.edges), np.ones(moved.number_of_edges())
+    distance = _measure(graph)
+    if name == BESIDE:
+        volume = np.array([HEAVY if heavy.has_edge(a, b) else 1.0 for a, b in moved.edges])
     if name == "Drezner's":
         volume = rng.integers(1, MOST + 1, len(links)).astype(np.float64)
         distance = np.where(distance > 1, _draw_distances(rng, n), distance)
@@ -128,11 +133,18 @@ def _ratio(ratios: list[float]) -> str:
     return f"{np.mean(ratios):.3f}"
 
 
-def _measure(links: IntArray, n: int) -> FloatArray:
-    """Return the hops between all vertices."""
-    graph = sp.csr_array((np.ones(len(links)), (links[:, 0], links[:, 1])), shape=(n, n))
-    hops: FloatArray = shortest_path(graph, directed=False, unweighted=True)
-    return hops
+def _add_edges(graph: nx.Graph, other: nx.Graph, edges: int, rng: np.random.Generator) -> None:
+    """Add edges at random to a graph, which another one does not have, until it has so many."""
+    while graph.number_of_edges() < edges:
+        a, b = rng.choice(len(other), 2, replace=False).tolist()
+        if not other.has_edge(a, b):
+            graph.add_edge(a, b)
+
+
+def _measure(graph: nx.Graph) -> FloatArray:
+    """Return the distances between all vertices, along edges of length 1 or of their weight."""
+    lengths: FloatArray = shortest_path(nx.to_scipy_sparse_array(graph, range(len(graph)), dtype=float), directed=False)
+    return lengths
 
 
 def _draw_distances(rng: np.random.Generator, n: int) -> FloatArray:
@@ -151,6 +163,14 @@ def _build_torus(size: int, _draw: int) -> nx.Graph:
     """Return a torus of three axes, two of them equal."""
     side = round(size ** (1 / 3))
     return nx.grid_graph((side, side, size // side**2), periodic=True)
+
+
+def _build_uneven_torus(size: int, draw: int) -> nx.Graph:
+    """Return a torus with links along the last axis that are twice as long as others."""
+    torus = _build_torus(size, draw)
+    for a, b in torus.edges:
+        torus.edges[a, b]["weight"] = 2.0 if a[-1] != b[-1] else 1.0
+    return torus
 
 
 def _build_hexagons(size: int, _draw: int) -> nx.Graph:
@@ -189,4 +209,6 @@ FAMILIES: dict[str, Callable[[int, int], nx.Graph]] = {
     "dragonfly": _build_dragonfly,
     "triangulation": _triangulate,
     "Drezner's": _build_grid,
+    BESIDE: _build_torus,
+    "torus of two lengths": _build_uneven_torus,
 }

@@ -3,5 +3,5 @@
 In come task graphs and hardware, or a guest and a target as neighbour lists; out come mappings, or places of the
 guest's vertices. Read `graph_matching` first: it looks for a whole embedding by `monomorphism`, the exact search, which
 circuits use as well, and for one of most edges by `partial_matching`, in which places of small `patterns` are seeds for
-`growth`. `neighbourhoods` is what both read of a graph.
+`growth`. `levels` are the traffic and the links that it takes, `neighbourhoods` is what both read of a graph.
 """

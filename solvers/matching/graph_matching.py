@@ -1,11 +1,13 @@
 """Search for mappings under which traffic goes to the closest nodes: the task graph as part of the hardware's graph."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from tiger.model.arrays import BoolArray, Int32Array, IntArray
+from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
 from tiger.model.seams import Assignment, Stop, Usage
 from tiger.solvers.annealing import cost_changes
@@ -13,6 +15,7 @@ from tiger.solvers.annealing.refinement import Cooling, Refinement, RefineParams
 from tiger.solvers.greedy import complete
 from tiger.solvers.instance import Instance, instance_of
 from tiger.solvers.matching.growth import Growth
+from tiger.solvers.matching.levels import DENSEST, list_closest, list_edges, list_levels, list_links
 from tiger.solvers.matching.monomorphism import TargetGraph, matcher_of, search_embeddings
 from tiger.solvers.matching.neighbourhoods import Neighbourhoods, rule_out
 from tiger.solvers.matching.partial_matching import MatchingParams, count_edges, embed_most
@@ -20,10 +23,11 @@ from tiger.solvers.matching.regrowth import RegrownRegion, regrow
 
 # Nodes up to which hops between all of them are worked out, which takes 0.2 GB.
 MOST_NODES = 2896
-# Edges a task, and these as a part of all tasks, above which a graph is too dense to look for.
-DENSEST, SHARE = 32, 0.125
-# The part of the edges that may be missing from the hardware, as far as degrees tell.
-MISSING = 0.1
+# Edges a task, as a part of all tasks, above which a graph is too dense to look for, as it is above DENSEST.
+SHARE = 0.125
+# Embeddings of which the cheapest is taken where other traffic follows, or links differ in length. With one, grids of
+# 100 and 400 nodes with links of lengths 1 and 3 come to lie on themselves the wrong way round, for 1.3 to 1.4 times.
+SEVERAL = 16
 # Decisions of the exact search for each task, at least so many, and at most so many divided by tasks. All 34 graphs
 # drawn of 100 to 2,000 vertices but dragonflies are found in themselves within 140, parts of trees of 500 within 2,000.
 CALLS, FEWEST_CALLS, CALL_WORK = 4, 300, 1_000_000
@@ -49,7 +53,10 @@ DEFAULT = MatchingParams()
 
 @dataclass(frozen=True, slots=True)
 class GraphMatching:
-    """Embed the graph of the tasks in that of the closest nodes, all of it or else most of it."""
+    """Embed the graph of the tasks in that of the closest nodes or of the links, all of it or else most of it.
+
+    Where not all traffic fits, or lies on it, that of the highest level is embedded, and the other follows.
+    """
 
     params: MatchingParams = DEFAULT
     usage: ClassVar[Usage] = Usage(rounds="first")
@@ -62,25 +69,104 @@ class GraphMatching:
         """
         if not applies(problem, self.params) or stop():
             return Assignment(places=start.copy())
-        ends, pairs = list_edges(problem), list_closest(problem)
-        if not fits(problem, ends, pairs):
-            return Assignment(places=start.copy())
-        inst = instance_of(problem)
-        guest, target = Neighbourhoods.of(ends, problem.tasks.size), Neighbourhoods.of(pairs, problem.topology.size)
-        allowed = _list_hosts(problem, inst)
-        place = _embed_all(guest, target, allowed)
-        found = None if place is None else complete(problem, inst, place, start)
-        if place is None:
-            limits = allowed, problem.pins
-            place, left = embed_most((guest, target), limits, PartialPrice(problem), self.params, seed, stop)
-            found = complete(problem, inst, place, start)
-            if found is not None and not stop():
-                found = _improve((guest, target), inst, (allowed, min(left, MOST_REGROWTH)), found, seed)
-            if found is not None and count_edges(guest, target, found) > KEPT * len(ends):
-                found = Refinement(POLISH).search(problem, found, effort=1, seed=seed, stop=stop).places
-        if found is None or not cost_changes.total(inst, found) < cost_changes.total(inst, start):
-            return Assignment(places=start.copy())
-        return Assignment(places=found)
+        matching = LevelMatching(problem, instance_of(problem), list_hosts(problem), start, self.params, seed, stop)
+        found = matching.embed()
+        return Assignment(places=found if matching.price(found) < matching.price(start) else start.copy())
+
+
+class GraphPair(NamedTuple):
+    """Hold a guest, of tasks, and a target, of nodes; `perfect` where no mapping is cheaper than an embedding."""
+
+    guest: Neighbourhoods
+    target: Neighbourhoods
+    perfect: bool
+
+
+class LevelMatching(NamedTuple):
+    """Hold what embeddings of parts of a task graph share: nodes `allowed[n, m]` and the mapping `start[n]`."""
+
+    problem: Problem
+    inst: Instance
+    allowed: BoolArray
+    start: IntArray
+    params: MatchingParams
+    seed: int
+    stop: Stop
+
+    def embed(self) -> IntArray:
+        """Return the cheapest mapping found: by guests embedded whole, or for the most part where none is."""
+        targets: list[list[GraphPair]] = []
+        wholes: list[IntArray] = []
+        for graphs in self.list_targets():
+            targets.append([])
+            for pair in graphs:
+                targets[-1].append(pair)
+                whole = self.embed_whole(pair)
+                if whole is not None and pair.perfect:
+                    return whole
+                wholes += [] if whole is None else [whole]
+        if wholes:
+            return self.polish(min(wholes, key=self.price))
+        return min((self.embed_levels(graphs) for graphs in targets), key=self.price, default=self.start)
+
+    def list_targets(self) -> Iterator[Iterator[GraphPair]]:
+        """Yield guests for the graph of the closest nodes, and for that of the links where those differ in length."""
+        closest, edges = list_closest(self.problem), len(list_edges(self.problem)[0])
+        levels = list_levels(self.problem, closest)
+        yield self.list_graphs(closest, levels, edges)
+        # Links of grids and trees have one length, or are those of a tree.
+        if isinstance(self.problem.metric, DenseMetric) and (not levels or len(levels[0]) < edges):
+            links = list_links(self.problem)
+            if len(links) > len(closest):
+                yield self.list_graphs(links, list_levels(self.problem, links))
+
+    def list_graphs(self, pairs: IntArray, levels: list[IntArray], edges: int | None = None) -> Iterator[GraphPair]:
+        """Yield guests with a target of some pairs of nodes, perfect with so many edges."""
+        if levels:
+            target = Neighbourhoods.of(pairs, self.problem.topology.size)
+            for ends in levels:
+                yield GraphPair(Neighbourhoods.of(ends, self.problem.tasks.size), target, len(ends) == edges)
+
+    def embed_whole(self, graphs: GraphPair) -> IntArray | None:
+        """Return the cheapest mapping of several that embeddings of a whole guest lead to, None where none is found."""
+        places = _embed_all(graphs.guest, graphs.target, self.allowed, 1 if graphs.perfect else SEVERAL)
+        found = [mapping for place in places if (mapping := self.complete(place)) is not None]
+        return min(found, key=self.price, default=None)
+
+    def embed_levels(self, graphs: list[GraphPair]) -> IntArray:
+        """Return the cheapest mapping that embeddings of most edges lead to, of one guest after the other."""
+        cheapest = self.start
+        for guest, target, _ in graphs:
+            if self.stop():
+                break
+            found = self.embed_most(guest, target)
+            kept = count_edges(guest, target, found) > KEPT * len(guest.indices) / 2
+            cheapest = min(cheapest, self.polish(found) if kept else found, key=self.price)
+            if kept:
+                break
+        return cheapest
+
+    def embed_most(self, guest: Neighbourhoods, target: Neighbourhoods) -> IntArray:
+        """Return the mapping that an embedding of most edges of a guest leads to, `start[n]` where none does."""
+        graphs, pins = (guest, target), self.problem.pins
+        price = PartialPrice(self.problem)
+        place, left = embed_most(graphs, (self.allowed, pins), price, self.params, self.seed, self.stop)
+        found = self.complete(place)
+        if found is None or self.stop():
+            return self.start if found is None else found
+        return _improve(graphs, self.inst, (self.allowed, min(left, MOST_REGROWTH)), found, self.seed)
+
+    def price(self, places: IntArray) -> float:
+        """Return what a mapping costs."""
+        return cost_changes.total(self.inst, places)
+
+    def complete(self, place: IntArray) -> IntArray | None:
+        """Return a mapping with the other tasks put where they cost least, None where they do not fit."""
+        return complete(self.problem, self.inst, place, self.start)
+
+    def polish(self, places: IntArray) -> IntArray:
+        """Return a mapping after swaps at temperatures that keep most of it."""
+        return Refinement(POLISH).search(self.problem, places, effort=1, seed=self.seed, stop=self.stop).places
 
 
 class PartialPrice:
@@ -108,34 +194,11 @@ def applies(problem: Problem, params: MatchingParams = DEFAULT) -> bool:
     return few and problem.rule == "one-to-one" and problem.metric.symmetric
 
 
-def list_closest(problem: Problem) -> IntArray:
-    """Return the pairs of hosts that are closest to each other, `[e, 2]`, lower first."""
-    hosts = problem.topology.hosts
-    table = problem.metric.between(hosts[:, None], hosts[None, :])
-    above = np.triu(np.ones(table.shape, bool), 1)
-    a, b = np.nonzero(above & (table <= table[above].min(initial=np.inf)))
-    return np.stack([hosts[a], hosts[b]], axis=1)
-
-
-def list_edges(problem: Problem) -> IntArray:
-    """Return the pairs of tasks with traffic, `[e, 2]`, lower first."""
-    both = problem.tasks.traffic + problem.inflow
-    row, col = both.nonzero()
-    once = row < col
-    return np.stack([row[once], col[once]], axis=1).astype(np.int64)
-
-
-def fits(problem: Problem, ends: IntArray, pairs: IntArray) -> bool:
-    """Return whether degrees let most edges of the tasks lie on pairs of nodes, the highest on the highest."""
-    size = max(problem.tasks.size, problem.topology.size)
-    have, room = (-np.sort(-np.bincount(both.ravel(), minlength=size)) for both in (ends, pairs))
-    return bool(np.maximum(have - room, 0).sum() <= 2 * MISSING * len(ends))
-
-
-def _list_hosts(problem: Problem, inst: Instance) -> BoolArray:
+def list_hosts(problem: Problem) -> BoolArray:
     """Return which nodes each task may have, [n, m], pinned tasks only theirs, which no other may have."""
     allowed = np.zeros((problem.tasks.size, problem.topology.size), np.bool_)
     allowed[:, problem.topology.hosts] = True
+    inst = instance_of(problem)
     allowed &= inst.memory[:, None] <= inst.room
     allowed[problem.banned[:, 0], problem.banned[:, 1]] = False
     pinned = np.flatnonzero(problem.pins >= 0)
@@ -145,24 +208,23 @@ def _list_hosts(problem: Problem, inst: Instance) -> BoolArray:
     return allowed
 
 
-def _embed_all(guest: Neighbourhoods, target: Neighbourhoods, allowed: BoolArray) -> IntArray | None:
-    """Return places [n] by which all edges lie on edges, -1 for vertices without any; None where none are found."""
+def _embed_all(guest: Neighbourhoods, target: Neighbourhoods, allowed: BoolArray, most: int) -> IntArray:
+    """Return places [k, n] by which all edges lie on edges, `most` or fewer; -1 for vertices without any."""
     active = np.flatnonzero(guest.degrees)
-    left, number = allowed[active], np.full(len(allowed), -1)
+    left, number, place = allowed[active], np.full(len(allowed), -1), np.full((most, len(allowed)), -1)
     rule_out(guest.within[active], target.within, left)
     if not left.any(axis=1).all():
-        return None
+        return place[:0]
     number[active] = np.arange(len(active))
     beside = _pad(guest)[active]
     partner = np.where(beside >= 0, number[beside], -1).astype(np.int32)
     graph = TargetGraph(_pad(target), target.hops.astype(np.int32))
     matcher = matcher_of(partner, graph, left, np.full(len(active), -1, np.int32))
-    places = np.empty((1, len(active)), np.int32)
+    places = np.empty((most, len(active)), np.int32)
     calls = min(max(CALLS * len(active), FEWEST_CALLS), CALL_WORK // len(active))
     found, _, _ = search_embeddings(matcher, places, 1, calls, 0)
-    place = np.full(len(allowed), -1)
-    place[active] = places[0]
-    return place if found else None
+    place[:, active] = places
+    return place[:found]
 
 
 def _improve(

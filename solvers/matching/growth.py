@@ -18,9 +18,12 @@ from tiger.solvers.matching.neighbourhoods import Neighbourhoods
 
 # Hops up to which witnesses weigh less the more vertices are as far away; beyond they weigh the same.
 REACH = 8
-# What a witness takes that is a neighbour, or at two hops, in one graph alone, of what it would add.
+# What a witness takes that is a neighbour, or at two hops, in one graph alone, of what it would add. With 0, six heavy
+# hexagons of 409 and 1,795 vertices with a twentieth of the edges moved cost 1.59 times as much as they should after
+# matching, with it 1.42 times; 52 graphs of 100 of six families cost 0.9 % less with 0.
 CONFLICT = 0.5
-# What agreement counts beside the lead over the second best node.
+# What agreement counts beside the lead over the second best node. With 0, two heavy hexagons of 409 and 1,795 vertices
+# and a dragonfly of 114 so end at 1.29, 2.37 and 1.15 in place of 0.99, 1.61 and 1.00.
 SHARE = 0.1
 # Hops up to which a vertex and a node should have as many others around them, and what a node takes that has none. With
 # 0 in place of 0.5, trees of 100 with 2 % of the edges moved cost 1.69 times as much as they should after this alone,

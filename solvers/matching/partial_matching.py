@@ -12,7 +12,8 @@ from tiger.solvers.matching.growth import Growth, count_matches, grow
 from tiger.solvers.matching.neighbourhoods import Neighbourhoods
 from tiger.solvers.matching.patterns import EarPattern, PatternSearch, Wave, build_pattern, match_pattern
 
-# Steps of one pattern for each vertex; on random graphs of 2,000 vertices 60 are usual.
+# Steps of one pattern for each vertex; on random graphs of 2,000 vertices 60 are usual. With 50, one of 28 graphs of
+# 100 and 500 vertices whose edges moved ends 1.85 times as dear, with 1,000 all end where they do.
 ONCE = 200
 # Vertices of a pattern that count as much as two bits of how many nodes are like its centre: patterns at the rim of a
 # grid of 44 x 45 vertices come first so, without which 3 of 5 such grids end 3 to 11 % dearer.
@@ -23,19 +24,22 @@ VERTICES = 20
 class MatchingParams:
     """Set the search for embeddings, of `fewest` tasks or more, as other searches find as much where there are fewer.
 
-    - Partial ones grow from `patterns` of `ears` ears, one number after the other, and up to `vertices` vertices, about
-      some of `centres`; where no cycle is, a pattern is a `ball` of that many vertices. With 4 ears alone 2 of 14
-      random 3-regular graphs of 100 and 500 with a twentieth of their edges moved end far from their place, with 3 and
-      4 ears by turns 1 or 2 of 3 triangulations of 2,000 do.
+    - Partial ones grow from `patterns` of `ears` ears, one number after the other, and up to `vertices` vertices; where
+      no cycle is, a pattern is a `ball` of that many vertices. With 4 ears alone 2 of 14 random 3-regular graphs of 100
+      and 500 with a twentieth of their edges moved end far from their place, with 3 and 4 ears by turns 1 or 2 of 3
+      triangulations of 2,000 do.
     - Of each the `keep` best places wait, of which one anchor gives `each` at most, and the best `grown` of those
-      waiting grow. Nodes are alike that have as many others within up to `reach` hops.
+      waiting grow. With 1 to 16 kept, as many of 60 graphs of 100 and 500 vertices end closer as end farther off; with
+      4 an anchor one torus of 100 in four ends 13 % dearer, with 64 all end where they do. Nodes are alike that have as
+      many others within up to `reach` hops.
     - `pattern_steps` and `growth_work` (witnesses), both for each vertex, and `base_work` bound the work.
-    - Once the part `enough` of the edges is kept, and `placed` of the vertices have a node, `more` seeds grow. None
-      does where the first `grown` seeds have kept less than the part `hope[0]`; or `hopeless` of them, or patterns that
-      have no places, and one more for each `each_vertices`, less than `hope[1]`. `seed_work` witnesses for each vertex
-      are those of a seed at least. Random graphs of 30 to 400 vertices on grids and tori mostly take 0 to 18 % longer
-      to map than without the search so, and 30 to 50 % where 40 patterns are tried; graphs of 100 and 500 of the
-      families of `python -m benchmarks embeddings` cost as much after a whole solve.
+    - None grows once the part `enough` of the edges is kept, and `placed` of the vertices have a node: with three more,
+      45 graphs of 100 to 2,000 vertices end at the same cost, in 1.1 to 1.3 times the time. None does either where the
+      first `grown` seeds have kept less than the part `hope[0]`; or `hopeless` of them, or patterns that have no
+      places, and one more for each `each_vertices`, less than `hope[1]`. `seed_work` witnesses for each vertex are
+      those of a seed at least. Random graphs of 30 to 400 vertices on grids and tori mostly take 0 to 18 % longer to
+      map than without the search so, and 30 to 50 % where 40 patterns are tried; graphs of 100 and 500 of the families
+      of `python -m benchmarks embeddings` cost as much after a whole solve.
     - The best embedding is repaired in up to `repairs` rounds.
     """
 
@@ -43,7 +47,6 @@ class MatchingParams:
     ears: tuple[int, ...] = (3, 6)
     vertices: int = 24
     ball: int = 6
-    centres: int = 300
     patterns: int = 60
     keep: int = 8
     each: int = 16
@@ -54,7 +57,6 @@ class MatchingParams:
     base_work: int = 6_000_000
     enough: float = 0.93
     placed: float = 0.995
-    more: int = 4
     hopeless: int = 8
     each_vertices: int = 50
     hope: tuple[float, float] = (0.4, 0.75)
@@ -75,8 +77,8 @@ class Seed(NamedTuple):
 class SeedNursery:
     """Grow seeds of a guest in a target, one after another, and hold the embedding of the lowest `price` so far.
 
-    `empty` has the pinned vertices alone. `left` are the seeds, and `work` the witnesses, that are left to it; `kept`
-    is the most edges kept. `grown[: count, n]` are the places of all that have grown, number `first` the best.
+    `empty` has the pinned vertices alone. `work` are the witnesses that are left to it, `kept` is the most edges kept,
+    `done` says that they are enough. `grown[: count, n]` are the places of all that have grown.
     """
 
     guest: Neighbourhoods
@@ -86,19 +88,18 @@ class SeedNursery:
     params: MatchingParams
     best: Growth = field(init=False)
     least: float = field(init=False)
-    left: int = field(init=False)
     work: int = field(init=False)
     grown: IntArray = field(init=False)
     kept: int = 0
     count: int = 0
-    first: int = -1
     used: int = 0
+    done: bool = False
 
     def __post_init__(self) -> None:
         """Begin with the pinned vertices."""
         self.best, self.least = self.empty, self.price(self.empty.place)
         params, n = self.params, len(self.empty.place)
-        self.left, self.work = params.more, params.growth_work * n + params.base_work
+        self.work = params.growth_work * n + params.base_work
         self.grown = np.empty((params.patterns * params.keep, n), np.int64)
 
     @property
@@ -108,8 +109,8 @@ class SeedNursery:
 
     @property
     def over(self) -> bool:
-        """Return whether seeds or work are used up."""
-        return self.left <= 0 or self.work <= 0
+        """Return whether enough is kept, or the work is used up."""
+        return self.done or self.work <= 0
 
     def is_hopeless(self, patterns: int) -> bool:
         """Return whether too few edges are kept after so many patterns, and the seeds that have grown so far."""
@@ -124,10 +125,7 @@ class SeedNursery:
     def grow(self, seed: Seed) -> None:
         """Grow a seed, unless it is a part of what has grown before."""
         order, places, params = seed.order, seed.places, self.params
-        same = np.flatnonzero((self.grown[: self.count, order] == places).all(axis=1))
-        if same.size:
-            # What one seed after another leads to is likely to be the best there is.
-            self.left -= self.first in same and self.left < params.more
+        if (self.grown[: self.count, order] == places).all(axis=1).any():
             return
         growth = self.empty.copy()
         if (growth.owner[places] >= 0).any() or (growth.place[order] >= 0).any():
@@ -139,10 +137,10 @@ class SeedNursery:
         self.work -= int(growth.counts[1])
         self.used += int(growth.counts[1])
         placed = int((growth.place >= 0).sum())
-        self.left -= kept >= params.enough * self.edges and placed >= params.placed * len(growth.place)
+        self.done = kept >= params.enough * self.edges and placed >= params.placed * len(growth.place)
         self.kept = max(self.kept, kept)
         if (cost := self.price(growth.place)) < self.least:
-            self.best, self.least, self.first = growth, cost, self.count
+            self.best, self.least = growth, cost
         self.count += 1
 
 
@@ -217,8 +215,7 @@ def _list_patterns(
     alike = _count_alike(guest.within[:, : params.reach], target.within[:, : params.reach])
     wave, room = Wave.allocate(len(alike)), EarPattern.allocate(params.vertices)
     drawn = np.random.default_rng(seed).permutation(len(alike))
-    centres = drawn[np.argsort(alike[drawn], kind="stable")][: params.centres]
-    for number, centre in enumerate(centres.tolist()):
+    for number, centre in enumerate(drawn[np.argsort(alike[drawn], kind="stable")].tolist()):
         size = build_pattern(guest, wave, room, centre, params.ears[number % len(params.ears)], params.ball)
         if size > 1:
             found.append((room.cut(size), size / VERTICES + alike[centre] / 2))

@@ -1,0 +1,101 @@
+"""Tests of levels of traffic and of distances, and of embedding the heaviest traffic first."""
+
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from tiger.model.metrics import DenseMetric
+from tiger.model.problem import Problem
+from tiger.model.tasks import TaskGraph
+from tiger.model.topology import Topology
+from tiger.objectives.cost import cost_of
+from tiger.solvers.matching.graph_matching import GraphMatching, applies
+from tiger.solvers.matching.levels import list_closest, list_levels, list_links
+
+GRID = nx.convert_node_labels_to_integers(nx.grid_2d_graph(5, 6))
+TORUS = nx.convert_node_labels_to_integers(nx.grid_graph((6, 7), periodic=True))
+
+
+def _pose(edges: dict[tuple[int, int], float], distance: np.ndarray) -> tuple[Problem, float]:
+    """Return traffic between vertices numbered at random on nodes, and what it costs with every vertex at its place."""
+    ends, volumes = np.array(list(edges)), np.array(list(edges.values()))
+    row, col = np.random.default_rng(3).permutation(len(distance))[ends].T
+    names = tuple(map(str, range(len(distance))))
+    traffic = sp.csr_array((volumes, (row, col)), shape=distance.shape)
+    topology = Topology(names=names, metric=DenseMetric(distance))
+    problem = Problem(tasks=TaskGraph(names=names, traffic=traffic), topology=topology, rule="one-to-one")
+    return problem, float(volumes @ distance[ends[:, 0], ends[:, 1]])
+
+
+def _cost(problem: Problem) -> float:
+    """Return what the search finds from the identity."""
+    found = GraphMatching().search(problem, np.arange(problem.tasks.size), effort=1, seed=0, stop=bool)
+    return cost_of(problem, found.places).total
+
+
+def _add_light(graph: nx.Graph, heavy: tuple[float, float], light: tuple[float, float]) -> dict[tuple[int, int], float]:
+    """Return the edges of a graph and as many others, of volumes drawn between two bounds each."""
+    rng = np.random.default_rng(4)
+    edges = {edge: rng.uniform(*heavy) for edge in graph.edges}
+    while len(edges) < 2 * graph.number_of_edges():
+        a, b = sorted(rng.choice(len(graph), 2, replace=False).tolist())
+        if not graph.has_edge(a, b):
+            edges[a, b] = rng.uniform(*light)
+    return edges
+
+
+@pytest.mark.parametrize(("heavy", "light"), [((10.0, 10.0), (1.0, 1.0)), ((5.0, 15.0), (0.2, 2.0))])
+def test_heavy_traffic_is_embedded_whole_beside_as_many_light_edges(
+    heavy: tuple[float, float], light: tuple[float, float]
+) -> None:
+    """A torus of heavy edges, all of one volume or of many, comes to lie on itself."""
+    problem, planted = _pose(_add_light(TORUS, heavy, light), nx.floyd_warshall_numpy(TORUS))
+    assert _cost(problem) <= planted * (1.0 + 1e-9)
+
+
+def test_links_of_two_lengths_are_one_graph() -> None:
+    """A grid whose links along one axis are three times as long, with as much traffic along both, and half of it."""
+    grid = GRID.copy()
+    for a, b in grid.edges:
+        grid.edges[a, b]["weight"] = 3.0 if b - a == 1 else 1.0
+    distance = nx.floyd_warshall_numpy(grid)
+    for light in (1.0, 2.0):
+        edges = {(a, b): light if b - a == 1 else 2.0 for a, b in grid.edges}
+        problem, planted = _pose(edges, distance)
+        assert len(list_closest(problem)) == 24
+        assert {tuple(pair) for pair in list_links(problem).tolist()} == set(grid.edges)
+        assert _cost(problem) == planted
+
+
+def test_nodes_of_which_none_lie_between_others_have_no_links() -> None:
+    """Of 40 nodes at equal distances each would be beside all others, which is no sparse graph."""
+    problem, _ = _pose({(0, 1): 1.0}, 1.0 - np.eye(40))
+    assert list_links(problem).shape == (0, 2)
+
+
+def test_levels_end_where_volumes_fall_most() -> None:
+    """A ring of volumes 5 to 7 and chords of 1 and 2 of which the ring alone fits on a ring."""
+    ring = {(k, (k + 1) % 30): 5.0 + k % 3 for k in range(30)}
+    chords = {(k, (k + 9) % 30): 1.0 + (k < 3) for k in range(30)}
+    problem, _ = _pose(ring | chords, nx.floyd_warshall_numpy(nx.cycle_graph(30)))
+    assert [len(ends) for ends in list_levels(problem, list_closest(problem))] == [30]
+    alone, _ = _pose(ring, nx.floyd_warshall_numpy(nx.cycle_graph(30)))
+    assert [len(ends) for ends in list_levels(alone, list_closest(alone))] == [30]
+    star, _ = _pose({(0, k): 1.0 for k in range(1, 30)}, nx.floyd_warshall_numpy(nx.cycle_graph(30)))
+    assert list_levels(star, list_closest(star)) == []
+
+
+def test_distances_that_differ_by_direction_are_left_alone() -> None:
+    """A ring of directed links: it comes back as it is, also where all traffic could follow the links."""
+    ring, n = {(k, (k + 1) % 20): 1.0 for k in range(20)}, np.arange(20)
+    problem, _ = _pose(ring, ((n[None, :] - n[:, None]) % 20).astype(float))
+    assert not problem.metric.symmetric
+    assert not applies(problem)
+    start = np.arange(20)
+    found = GraphMatching().search(problem, start, effort=1, seed=0, stop=bool)
+    assert found.places.tolist() == start.tolist()
+    both = np.minimum(problem.metric.table, problem.metric.table.T)
+    assert applies(replace(problem, topology=Topology(names=problem.topology.names, metric=DenseMetric(both))))
