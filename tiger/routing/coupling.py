@@ -46,16 +46,16 @@ class Coupling:
     @classmethod
     def of(cls, size: int, pairs: Iterable[tuple[int, int]]) -> "Coupling":
         """Return the coupling map of pairs of qubits, in any direction and order; self loops do not count."""
-        return _coupling_of(size, tuple((a, b) for a, b in pairs))
+        return _coupling(size, _sort_pairs(size, tuple((a, b) for a, b in pairs)))
 
 
 @lru_cache(maxsize=KEPT)
-def _coupling_of(size: int, pairs: tuple[tuple[int, int], ...]) -> Coupling:
-    """Return the coupling map of pairs in some order."""
+def _sort_pairs(size: int, pairs: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+    """Return the edges that pairs in some order are."""
     edges = sorted({(min(a, b), max(a, b)) for a, b in pairs if a != b})
     if edges and (edges[0][0] < 0 or max(b for _, b in edges) >= size):
         raise InputError("topology", f"expected qubits from 0 to {size - 1} in the coupling map, got others")
-    return _coupling(size, tuple(edges))
+    return tuple(edges)
 
 
 @lru_cache(maxsize=KEPT)
