@@ -206,6 +206,7 @@ export interface CircuitReport {
   initial_layout: Record<string, number>;
   final_layout: Record<string, number>;
   qasm: string | null;
+  optimized_qasm: string | null;
   swaps: number | null;
   bridges: number | null;
   extra_cx: number | null;
@@ -270,6 +271,8 @@ export interface CircuitRequest {
   islands?: number;
   /** Whether gates may change places where that is the same circuit. */
   commute?: boolean;
+  /** Whether the circuit may be written anew, with other gates that do the same, where that is better. */
+  optimize?: boolean;
   /** Device qubit of every circuit qubit, in order; chosen without it. */
   initial_layout?: number[] | null;
 }

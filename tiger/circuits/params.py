@@ -19,7 +19,8 @@ class LayoutOptions(SearchOptions):
     `level` 0 to 3 is Qiskit's optimisation level and scales the iterations, which `effort` multiplies; `objective` is
     the extra CX gates, the depth in layers, or the estimated probability of success, which needs error rates. `solver`
     samples the Ising proposals; "auto" is the native search. As many `islands` search from what these give, each with
-    the work of one, and the best is kept. `time_limit_s` only ends the search early.
+    the work of one, and the best is kept. `time_limit_s` only ends the search early. `optimize` maps a circuit that is
+    written anew where that ends with fewer gates.
     """
 
     seed: int = field(default=0, metadata=change_help(SEED, "The same seed, level and effort give the same circuit."))
@@ -51,6 +52,13 @@ class LayoutOptions(SearchOptions):
     islands: int = field(default=1, metadata=ISLANDS)
     commute: bool = field(
         default=True, metadata=about("Whether gates may change places where that is the same circuit.")
+    )
+    optimize: bool = field(
+        default=False,
+        metadata=about(
+            "Whether the circuit may be written anew, with other gates that do the same, where that is better.",
+            Spelling("Write the circuit with other gates that do the same, where that is better.", panel="Search"),
+        ),
     )
 
 

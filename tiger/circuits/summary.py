@@ -42,6 +42,15 @@ def _placements(report: "CircuitReport") -> str:
     return table(("placement of the gates", "data movement", "extra CX"), rows)
 
 
+def _synthesis_text(report: "CircuitReport") -> str:
+    """Return the two-qubit gates of a circuit that was written anew, "-" of one that is mapped as it is."""
+    detail = next((stage.detail for stage in report.stages if stage.name == "synthesis"), None)
+    if detail is None:
+        return "-"
+    given, gates = detail["given_two_qubit_gates"], detail["two_qubit_gates"]
+    return f"{gates} two-qubit gates at the end" + ("" if given is None else f", {given} as it was given")
+
+
 def _circuit_facts(report: "CircuitReport") -> str:
     """Return the figures of a routed circuit, one a line."""
     facts = {
@@ -56,6 +65,7 @@ def _circuit_facts(report: "CircuitReport") -> str:
         else "yes"
         if report.optimal
         else "not proved",
+        "written anew": _synthesis_text(report),
         "depth": number(report.depth),
         "  Qiskit's depth": number(report.baseline_depth),
         "success": number(report.success_probability),

@@ -12,7 +12,7 @@ KEYS = {
     "schema", "initial_layout", "final_layout", "qasm", "swaps", "bridges", "extra_cx", "depth", "data_movement",
     "baseline_extra_cx", "success_probability", "baseline_depth", "baseline_success_probability",
     "placement_extra_cx", "seed", "islands", "stages", "seconds", "feasible", "violations", "solver",
-    "level", "objective", "warnings", "sampling", "lower_bound", "gap", "optimal",
+    "level", "objective", "warnings", "sampling", "lower_bound", "gap", "optimal", "optimized_qasm",
 }  # fmt: skip
 
 

@@ -3,7 +3,6 @@
 import time
 from dataclasses import replace
 
-import numpy as np
 from qiskit.dagcircuit import DAGCircuit
 from qiskit.exceptions import QiskitError
 from qiskit.passmanager import PropertySet
@@ -12,12 +11,13 @@ from qiskit.transpiler.preset_passmanagers import generate_preset_pass_manager
 
 from tiger.circuits.entry.baseline import GATES, target_of
 from tiger.circuits.entry.request import LayoutRequest
-from tiger.circuits.transpiler.delivery import deliver, measure
+from tiger.circuits.transpiler.delivery import NEVER, CircuitQuality, deliver, measure
 from tiger.circuits.transpiler.flow import count_cx
 from tiger.circuits.transpiler.mapping import Mapping
 from tiger.circuits.transpiler.panic import catch_panics
 from tiger.circuits.transpiler.source import Source
 from tiger.circuits.transpiler.target import coupling_of
+from tiger.routing.error_rates import Errors
 from tiger.run.deadline import Deadline
 from tiger.run.stage import Stage
 
@@ -38,8 +38,8 @@ def choose_delivery(request: LayoutRequest, mapping: Mapping, deadline: Deadline
     ours, theirs, left_s = mapping.emission.dag, mapping.sabre.dag, deadline.left_s
     if left_s is not None and left_s < SECONDS_A_GATE * (ours.size(recurse=True) + theirs.size(recurse=True)):
         return mapping
-    begun, preset = time.perf_counter(), _preset(request)
-    own, other = (_two_qubit_gates(preset, dag) for dag in (ours, theirs))
+    begun, preset = time.perf_counter(), build_preset(request)
+    own, other = (measure_delivery(preset, dag).gates for dag in (ours, theirs))
     if own <= other:
         return mapping
     stage = Stage(
@@ -52,7 +52,7 @@ def choose_delivery(request: LayoutRequest, mapping: Mapping, deadline: Deadline
     return mapping._replace(emission=mapping.sabre, mapped=mapped)
 
 
-def _preset(request: LayoutRequest) -> StagedPassManager:
+def build_preset(request: LayoutRequest) -> StagedPassManager:
     """Return the stages of Qiskit's preset for a device."""
     device = request.device
     bare = isinstance(device, CouplingMap) or not device.operation_names
@@ -62,13 +62,13 @@ def _preset(request: LayoutRequest) -> StagedPassManager:
     )
 
 
-def _two_qubit_gates(preset: StagedPassManager, dag: DAGCircuit) -> float:
-    """Return the two-qubit gates of a routed circuit after translation and optimization, infinite where these fail."""
+def measure_delivery(preset: StagedPassManager, dag: DAGCircuit, errors: Errors | None = None) -> CircuitQuality:
+    """Return what a routed circuit amounts to after translation and optimization, infinitely much where these fail."""
     try:
         with catch_panics():
-            return measure(deliver(preset, _place_trivially(dag)).dag).gates
+            return measure(deliver(preset, _place_trivially(dag)).dag, errors)
     except QiskitError:
-        return np.inf
+        return NEVER
 
 
 def _place_trivially(dag: DAGCircuit) -> Source:

@@ -52,7 +52,9 @@ def layout(call: LayoutListCall) -> list[CircuitReport]:
     samples the Ising proposals. `initial_layout` gives the device qubit of every circuit qubit. Same seed, level,
     effort and `islands`, same answer, on any number of `threads` and any `executor` (`dask://HOST:PORT` on a Dask
     cluster); `time_limit_s` only ends a search early. `commute` lets gates change places where that is the same
-    circuit; without it, extra CX alone count.
+    circuit; without it, extra CX alone count. `optimize` also maps other ways to write the circuit, with other gates
+    that do the same (`tiger.circuits.synthesis`), and keeps one where it ends better by the objective after the
+    preset's later stages; figures are then above the circuit as it is written anew (`optimized_qasm`).
 
     An `executor` gets what does not need each other: the circuits of a list, else the islands of a circuit.
 

@@ -3,17 +3,15 @@
 import time
 from dataclasses import replace
 
-import numpy as np
 from qiskit.circuit import QuantumCircuit
 from qiskit.converters import circuit_to_dag, dag_to_circuit
 from qiskit.passmanager import PropertySet
-from qiskit.transpiler import CouplingMap, PassManager, TranspileLayout
-from qiskit.transpiler.passes import ApplyLayout, EnlargeWithAncilla, FullAncillaAllocation, SetLayout
+from qiskit.transpiler import TranspileLayout
 
 from tiger.circuits.entry.arguments import Layout
 from tiger.circuits.entry.baseline import count_swaps
 from tiger.circuits.entry.comparison import measure_placements, measure_reference
-from tiger.circuits.entry.delivery import choose_delivery
+from tiger.circuits.entry.optimization import map_as_given, map_optimized
 from tiger.circuits.entry.outcome import count_extra_cx, depth_of, success_of
 from tiger.circuits.entry.report import CircuitReport
 from tiger.circuits.entry.request import LayoutRequest, read_layout
@@ -21,7 +19,6 @@ from tiger.circuits.entry.writing import qasm_of
 from tiger.circuits.transpiler.emission import Emission
 from tiger.circuits.transpiler.faults import describe_faults, list_faults
 from tiger.circuits.transpiler.fitting import choose_coupling
-from tiger.circuits.transpiler.mapping import find_mapping
 from tiger.circuits.transpiler.model import model_of
 from tiger.circuits.transpiler.passes import set_layout
 from tiger.circuits.transpiler.quiet import quiet_qiskit
@@ -96,12 +93,11 @@ def _map_and_report(
     report: CircuitReport, request: LayoutRequest, fixed: IndexArray | None, deadline: Deadline
 ) -> CircuitReport:
     """Return the report with the routed circuit and its figures."""
-    placed = _place_qubits(request, fixed)
-    here = None if fixed is None else np.arange(placed.num_qubits, dtype=np.int32)
-    mapping = choose_delivery(
-        request, find_mapping(circuit_to_dag(placed), request.device, request.params, here), deadline
-    )
-    emission = mapping.emission if fixed is None else _name_qubits(mapping.emission, fixed)
+    given = request.circuit
+    find = map_optimized if request.params.optimize else map_as_given
+    found = find(request, fixed, deadline)
+    request, placed, mapping = replace(found.request, params=request.params), found.placed, found.mapping
+    emission = found.emit(fixed)
     circuit, width = dag_to_circuit(emission.dag), request.circuit.num_qubits
     faults = list_faults(emission.dag, request.device)
     added, more = count_swaps(circuit) - count_swaps(request.circuit), count_extra_cx(circuit, request.circuit)
@@ -112,6 +108,7 @@ def _map_and_report(
         final_layout=dict(enumerate(emission.end[:width])),
         circuit=circuit,
         qasm=qasm_of(circuit),
+        optimized_qasm=None if found.optimized is None else qasm_of(found.optimized),
         swaps=added,
         bridges=more // 3 - added,
         extra_cx=more,
@@ -122,7 +119,7 @@ def _map_and_report(
         warnings=(describe_faults(faults),) if faults else (),
     )
     # The text is written before, as Qiskit writes no registers of a circuit that has a layout.
-    circuit._layout = _layout_of(request.circuit, emission)
+    circuit._layout = _layout_of(given, emission)
     request.watch(Progress("comparison", None, more))
     own = measure_reference(request, mapping, fixed, deadline)
     placements = measure_placements(request, placed, mapping, deadline)
@@ -136,23 +133,6 @@ def _map_and_report(
         warnings=(*mapping.mapped.answers.warnings, *report.warnings),
         sampling=mapping.mapped.answers.report(request.params.solver),
     )
-
-
-def _place_qubits(request: LayoutRequest, fixed: IndexArray | None) -> QuantumCircuit:
-    """Return the circuit, on all device qubits where its layout is given."""
-    if fixed is None:
-        return request.circuit
-    size = request.device.size() if isinstance(request.device, CouplingMap) else request.device.num_qubits
-    spots = CouplingMap.from_full(size)
-    embed = [SetLayout(fixed.tolist()), FullAncillaAllocation(spots), EnlargeWithAncilla(), ApplyLayout()]
-    return PassManager(embed).run(request.circuit)
-
-
-def _name_qubits(emission: Emission, fixed: IndexArray) -> Emission:
-    """Return a circuit that was on device qubits from the start, with those of the circuit before the spare ones."""
-    spare = np.setdiff1d(np.arange(len(emission.start)), fixed)
-    order = [*fixed.tolist(), *spare.tolist()]
-    return Emission(emission.dag, [emission.start[k] for k in order], [emission.end[k] for k in order])
 
 
 def _layout_of(circuit: QuantumCircuit, emission: Emission) -> TranspileLayout:

@@ -48,6 +48,7 @@ class CircuitReport(Answer):
     final_layout: Mapping[int, int] = field(default_factory=dict)
     circuit: "QuantumCircuit | None" = field(default=None, metadata=HIDDEN)
     qasm: str | None = None
+    optimized_qasm: str | None = field(default=None, metadata=LATER)
     swaps: int | None = None
     bridges: int | None = None
     extra_cx: int | None = None

@@ -33,6 +33,8 @@ def check_params(params: LayoutParams) -> LayoutParams:
     """Return parameters whose values can all be used, or raise InputError that names one."""
     check_solver(params.solver)
     check_values(params)
+    if params.optimize and not params.commute:
+        raise InputError("optimize", "expected commute with it, as gates that are written anew keep no order")
     return params
 
 
