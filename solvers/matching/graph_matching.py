@@ -100,6 +100,8 @@ class LevelMatching(NamedTuple):
         for graphs in self.list_targets():
             targets.append([])
             for pair in graphs:
+                if self.stop():
+                    return min(wholes, key=self.price, default=self.start)
                 targets[-1].append(pair)
                 whole = self.embed_whole(pair)
                 if whole is not None and pair.perfect:

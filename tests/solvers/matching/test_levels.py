@@ -99,3 +99,19 @@ def test_distances_that_differ_by_direction_are_left_alone() -> None:
     assert found.places.tolist() == start.tolist()
     both = np.minimum(problem.metric.table, problem.metric.table.T)
     assert applies(replace(problem, topology=Topology(names=problem.topology.names, metric=DenseMetric(both))))
+
+
+def test_bug_volumes_whose_ratio_exceeds_all_numbers_are_levels_of_their_own() -> None:
+    """A grid of volumes of 1 beside one of 1e-310, without a warning."""
+    problem, _ = _pose({**dict.fromkeys(GRID.edges, 1.0), (0, 29): 1e-310}, nx.floyd_warshall_numpy(GRID))
+    assert [len(level) for level in list_levels(problem, list_closest(problem))] == [50, 49]
+
+
+def test_bug_no_second_level_is_embedded_once_time_is_over() -> None:
+    """A torus of heavy edges beside a few light ones, which are found without it, is left where time ends before."""
+    edges = {**dict.fromkeys(TORUS.edges, 10.0), (0, 15): 1.0, (3, 25): 1.0}
+    problem, planted = _pose(edges, nx.floyd_warshall_numpy(TORUS))
+    start, checks = np.arange(problem.tasks.size), iter((False, False))
+    assert _cost(problem) <= planted
+    found = GraphMatching().search(problem, start, effort=1, seed=0, stop=lambda: next(checks, True))
+    assert found.places.tolist() == start.tolist()
