@@ -159,7 +159,7 @@ def _compile_scan(price: Any, barred: Any, rows: Any, lowest: Any, iteration: An
 
 
 @overload(add_products)
-def _compile_add(field: Any, volume: Any, step: Any) -> Any:  # noqa: ARG001  # as numba asks
+def _compile_add(field: Any, volume: Any, step: Any) -> Any:
     """Return the compiled replacement of `add_products`, None for arrays with gaps."""
     if not _are_contiguous(field, volume, step):
         return None
