@@ -25,6 +25,8 @@ from tiger.solvers.generator import seed_state
 
 # What an iteration of the search of k clusters takes in nanoseconds or so, times k^2.
 STEP = 5
+# Costs of pairs of tasks that are added up in a call that can't be stopped, a nanosecond or so each.
+SLICE = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,12 +211,15 @@ def _map_shapes(
         whole = [np.concatenate([members[e] for e in clusters]) for clusters in inside]
         owners = [np.repeat(np.arange(len(clusters)), [len(members[e]) for e in clusters]) for clusters in inside]
         for k, n in pairs.tolist():
-            if stop():
-                return None
             tasks, owner, nodes = whole[k], owners[k], below.inside[level][n]
             options = there[tasks[:, None], nodes]
             state = kernels.cluster_state(own[inside[k][:, None], nodes], sign[inside[k]])
-            kernels.price_pairs(state, fields.flow, fields.distances, tasks, owner, options)
+            mapping, step = kernels.PartialMapping(tasks, owner, options), SLICE // options.size // len(nodes) + 1
+            for begin in range(0, len(tasks), step):
+                if stop():
+                    return None
+                end = min(begin + step, len(tasks))
+                kernels.price_pairs(state, fields.flow, fields.distances, mapping, begin, end)
             cost[k, n] = kernels.assign_clusters(state, iterations, generator)
             wider[tasks, n] = options[np.arange(len(tasks)), state.lowest[owner]]
         there, own, members = wider, cost, whole

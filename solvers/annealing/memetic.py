@@ -12,7 +12,6 @@ import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.model.seams import Stop
-from tiger.solvers.annealing.cluster_moves import ClusterMoves, ClusterParams
 from tiger.solvers.annealing.cluster_trees import TreeParams, map_trees
 from tiger.solvers.annealing.cooling import Elite, anneal_once, change_sizes, descend
 from tiger.solvers.annealing.node_blocks import BlockMoves, BlockParams
@@ -21,10 +20,6 @@ from tiger.solvers.annealing.tabu import Tabu, TabuParams, is_random
 
 # The largest work that leaves room for sums below 2**63.
 MOST_WORK = 1 << 60
-# Shorter tenures let a search of few tasks walk in circles: of uniform matrices with 20, 30 and 40 tasks it ended 0.05,
-# 0.13 and 0.30 % above the best known mapping, and ends 0, 0.07 and 0.20 % above it. With 50 tasks, longer ones gain
-# nothing (five seeds or more on two or three problems each, 0.4 of the iterations of a second).
-TABU = TabuParams(few_nodes=45)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +57,8 @@ class MemeticParams:
     patience: float = 0.25
     brief: int = 120
     blocks: BlockParams = field(default_factory=BlockParams)
-    clusters: ClusterParams = field(default_factory=ClusterParams)
     trees: TreeParams = field(default_factory=TreeParams)
-    tabu: TabuParams = TABU
+    tabu: TabuParams = field(default_factory=TabuParams)
 
     def restarts_at(self, effort: int, nodes: int) -> tuple[int, int]:
         """Return the work of a restart, at most 2**60, and how many there are."""
@@ -150,14 +144,10 @@ def _move_blocks(
     Return the work that is left where nothing was gained for a while.
     """
     temperatures, params, left = plan
-    best, clusters = pool.elites[0], ClusterMoves(model, moves.differences, params.clusters)
-    patience, until = round(params.patience * left), left - round(params.patience * left)
+    best, patience = pool.elites[0], round(params.patience * left)
+    until = left - patience
     while left > max(until, 0) and not stop():
-        if clusters.apply and rng.random() < params.clusters.share:
-            order, work = clusters.move(best.order, rng, stop)
-            found = Elite(model.cost(order), order)
-        else:
-            found, work = _move_and_anneal(model, best, moves, (temperatures, params), rng, stop)
+        found, work = _move_and_anneal(model, best, moves, (temperatures, params), rng, stop)
         left -= work
         until = left - patience if found.cost < best.cost else until
         best = found if found.cost <= best.cost else best

@@ -43,7 +43,7 @@ class BlockParams:
 
 
 class SmallProblem(NamedTuple):
-    """Hold a contracted problem, whose nodes are blocks of nodes, or that of a part of the tasks."""
+    """Hold a contracted problem, whose nodes are blocks of nodes."""
 
     fields: Fields
     tolerance: float
@@ -167,14 +167,10 @@ def contract(model: Matrices, order: IntArray, blocks: list[IntArray], ratio: fl
     bias[np.maximum.outer(widths, widths) > ratio * np.minimum.outer(widths, widths)] = np.inf
     here = np.arange(len(blocks))
     flows[:, here, here] = distances[:, here, here] = 0.0
-    return build_small(flows, distances, bias, model.tolerance)
-
-
-def build_small(flows: FloatArray, distances: FloatArray, bias: FloatArray, tolerance: float) -> SmallProblem:
-    """Return a problem with the rounding errors that its fields may have; O(m^2)."""
+    # Rounding errors that fields may have, as sums of so many products.
     widest = float(bias.max(where=np.isfinite(bias), initial=0.0))
     rounding = float(np.finfo(np.float32).eps) * (len(bias) * float(flows[0].max() * distances[0].max()) + widest)
-    return SmallProblem(fields_of(len(bias), flows, distances, bias), tolerance, FINEST * rounding)
+    return SmallProblem(fields_of(len(bias), flows, distances, bias), model.tolerance, FINEST * rounding)
 
 
 def expand(order: IntArray, blocks: list[IntArray], ends: IntArray, rng: np.random.Generator) -> IntArray:

@@ -148,7 +148,9 @@ _add_lanes: Any = intrinsic(_build_add)
 
 @overload(scan_prices)
 def _compile_scan(price: Any, barred: Any, rows: Any, lowest: Any, iteration: Any) -> Any:  # noqa: ARG001  # as numba asks
-    """Return the compiled replacement of `scan_prices`."""
+    """Return the compiled replacement of `scan_prices`, None for arrays with gaps, which it would misread."""
+    if not _are_contiguous(price, barred, *rows, *lowest):
+        return None
 
     def scan(price: Any, barred: Any, rows: Any, lowest: Any, iteration: Any) -> None:
         _scan_lanes(price, barred, rows, lowest, iteration)
@@ -157,10 +159,17 @@ def _compile_scan(price: Any, barred: Any, rows: Any, lowest: Any, iteration: An
 
 
 @overload(add_products)
-def _compile_add(field: Any, volume: Any, step: Any) -> Any:  # noqa: ARG001  # as numba asks
-    """Return the compiled replacement of `add_products`."""
+def _compile_add(field: Any, volume: Any, step: Any) -> Any:
+    """Return the compiled replacement of `add_products`, None for arrays with gaps."""
+    if not _are_contiguous(field, volume, step):
+        return None
 
     def add(field: Any, volume: Any, step: Any) -> None:
         _add_lanes(field, volume, step)
 
     return add
+
+
+def _are_contiguous(*kinds: Any) -> bool:
+    """Return whether types are those of arrays whose rows follow each other."""
+    return all(kind.layout == "C" for kind in kinds)

@@ -32,12 +32,16 @@ class TabuParams:
     of the centred ones, by `steps` steps of power iteration, is at most `edge` times that of a random matrix, 2 m^(1/2)
     standard deviations. What tasks cost on nodes by themselves varies at most `linear` times as much as what they cost
     with the others.
+
+    Shorter tenures let a search of few tasks walk in circles: of uniform matrices with 20, 30 and 40 tasks it ended
+    0.05, 0.13 and 0.30 % above the best known mapping, and ends 0, 0.07 and 0.20 % above it. With 50 tasks, longer ones
+    gain nothing (five seeds or more on two or three problems each, 0.4 of the iterations of a second).
     """
 
     iterations: int = 5000
     moved: float = 0.2
     tenure: tuple[float, float] = (0.1, 0.4)
-    few_nodes: int = 0
+    few_nodes: int = 45
     nodes: int = 20
     common: float = 0.5
     edge: float = 1.2

@@ -46,19 +46,27 @@ def cluster_state(own: FloatArray, sign: IntArray) -> ClusterState:
     )
 
 
+class PartialMapping(NamedTuple):
+    """Hold s tasks, each in cluster `owner[s]`, ascending, and on node `there[s, a]` where that cluster lies on a."""
+
+    tasks: IntArray
+    owner: IntArray
+    there: IntArray
+
+
 @kernel
 def price_pairs(
-    state: ClusterState, flow: FloatArray, distances: FloatArray, tasks: IntArray, owner: IntArray, there: IntArray
+    state: ClusterState, flow: FloatArray, distances: FloatArray, inside: PartialMapping, begin: int, end: int
 ) -> None:
-    """Fill in the costs of pairs, those of s tasks in clusters `owner[s]` that lie on `there[s, a]` where it is on a.
+    """Add the costs of pairs of clusters u < v, those of tasks number `begin` up to `end` of s with all others.
 
-    `flow[c, m, m]` and `distances[c, m, m]` are those of `tiger.solvers.annealing.fields.Fields`. O(c s^2 k^2).
+    `flow[c, m, m]` and `distances[c, m, m]` are those of `tiger.solvers.annealing.fields.Fields`. O(c s^2 k^2) for all.
     """
-    size, pair = len(state.sign), state.pair
+    size, pair, (tasks, owner, there) = len(state.sign), state.pair, inside
     for c in range(len(flow)):
-        for i in range(len(tasks)):
+        for i in range(begin, end):
             u, volumes = owner[i], flow[c, tasks[i]]
-            for j in range(len(tasks)):
+            for j in range(i + 1, len(tasks)):
                 v, volume = owner[j], volumes[tasks[j]]
                 if volume == 0.0 or u == v:
                     continue
@@ -73,7 +81,7 @@ def price_pairs(
 def assign_clusters(state: ClusterState, iterations: int, generator: Generator) -> float:
     """Make a number of swaps from a random assignment, each the best that is allowed, and return the lowest cost.
 
-    O(k^2) a swap, and O(k^3) before. Source: robust tabu search, E. D. Taillard, doi:10.1016/S0167-8191(05)80147-4.
+    O(k^2) a swap, and O(k^4) before. Source: robust tabu search, E. D. Taillard, doi:10.1016/S0167-8191(05)80147-4.
     """
     size, place, field, until = len(state.sign), state.place, state.field, state.until
     _begin(state, generator)
@@ -111,8 +119,14 @@ def assign_clusters(state: ClusterState, iterations: int, generator: Generator) 
 
 @inner_kernel
 def _begin(state: ClusterState, generator: Generator) -> None:
-    """Shuffle the assignment by swaps that are allowed, and compute fields from scratch; O(k^3)."""
-    size, place = len(state.sign), state.place
+    """Shuffle the assignment by swaps that are allowed, and compute fields from scratch; O(k^4)."""
+    size, place, pair = len(state.sign), state.place, state.pair
+    # Each cost of a pair was added up once, and is read from both of its clusters.
+    for u in range(size):
+        for v in range(u):
+            for a in range(size):
+                for b in range(size):
+                    pair[u, a, v, b] = pair[v, b, u, a]
     for u in range(size):
         v = draw_below(generator, size)
         if state.sign[u] == state.sign[v]:
@@ -122,7 +136,7 @@ def _begin(state: ClusterState, generator: Generator) -> None:
         for a in range(size):
             state.field[u, a] = state.own[u, a]
             for v in range(size):
-                state.field[u, a] += state.pair[v, place[v], u, a]
+                state.field[u, a] += pair[v, place[v], u, a]
             state.until[u, a] = 0
 
 

@@ -100,6 +100,8 @@ class LevelMatching(NamedTuple):
         for graphs in self.list_targets():
             targets.append([])
             for pair in graphs:
+                if self.stop():
+                    return min(wholes, key=self.price, default=self.start)
                 targets[-1].append(pair)
                 whole = self.embed_whole(pair)
                 if whole is not None and pair.perfect:
@@ -113,7 +115,9 @@ class LevelMatching(NamedTuple):
         """Yield guests for the graph of the closest nodes, and for that of the links where those differ in length."""
         closest, edges = list_closest(self.problem), len(list_edges(self.problem)[0])
         levels = list_levels(self.problem, closest)
-        yield self.list_graphs(closest, levels, edges)
+        # Where nodes cost something by themselves, one embedding is dearer than another.
+        alike = np.ptp(self.problem.topology.cost[self.problem.topology.hosts]) == 0.0
+        yield self.list_graphs(closest, levels, edges if alike else None)
         # Links of grids and trees have one length, or are those of a tree.
         if isinstance(self.problem.metric, DenseMetric) and (not levels or len(levels[0]) < edges):
             links = list_links(self.problem)

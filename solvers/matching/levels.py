@@ -68,7 +68,8 @@ def list_levels(problem: Problem, pairs: IntArray) -> list[IntArray]:
     levels = [ends]
     steps, number = np.unique(volumes, return_counts=True)
     above = np.cumsum(number[::-1])[::-1][1:]
-    ratios = steps[1:] / steps[:-1]
+    with np.errstate(over="ignore"):
+        ratios = steps[1:] / steps[:-1]
     ratios[(above < LEAST * problem.tasks.size) | (above > (1.0 + MISSING) * len(pairs))] = 0.0
     if ratios.max(initial=0.0) >= GAP:
         levels.append(ends[volumes > steps[np.argmax(ratios)]])

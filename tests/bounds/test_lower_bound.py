@@ -227,6 +227,15 @@ def test_a_short_time_left_is_for_a_quicker_bound():
     assert 0 < late == hurried < whole == quick_bound(problem, start)
 
 
+def test_bug_dense_traffic_leaves_time_for_a_search():
+    """Tests traffic between all of 64 tasks, whose bound took more than is left of some milliseconds."""
+    traffic = np.random.default_rng(0).integers(1, 9, (64, 64)).astype(float)
+    tasks = TaskGraph(names=tuple(map(str, range(64))), traffic=traffic)
+    problem = Problem(tasks=tasks, topology=build("grid:8x8"), rule="one-to-one")
+    hurried, whole = (quick_bound(problem, np.arange(64), left_s) for left_s in (5e-3, 1.0))
+    assert 0 < hurried < whole == quick_bound(problem, np.arange(64))
+
+
 def test_a_cost_that_meets_the_bound_is_optimal():
     """Tests a ring that launch order lays out without loss: the gap is 0 and no search is needed."""
     problem = Problem(tasks=task_graph_of(nx.cycle_graph(8)), topology=build("torus:8"), rule="one-to-one")

@@ -27,6 +27,8 @@ from tiger.model.window import Block, Window, fold, whole
 # Tables of this many numbers take 8 MB, a linear assignment over one 0.06 s, and the bound with all that it needs 0.2
 # s.
 DENSE_CELLS = SLOT_CELLS = 1 << 20
+# Pairs of an entry of the traffic and a node that take a second: dense traffic of 700 and 768 tasks takes 1.5 and 4 s.
+ENTRY_CELLS = 100_000_000
 # Rows of a distance matrix, and numbers, that are looked at together: copies of them stay small beside the whole.
 ROWS, PORTION = 256, 1 << 16
 # From 200 rows on, OpenBLAS runs eigenvalue routines on several threads, which crawl when the cores are shared.
@@ -55,13 +57,15 @@ def quick_bound(problem: Problem, places: IntArray, left_s: float | None = None)
     Where the tasks fill half of up to 192 slots or more, it is the projected eigenvalue bound if that is higher, and
     that of `bound_ring` where they form a ring. Beyond a million pairs work counts on the cheapest nodes, and distances
     are the smallest that any node has. Where `left_s` is less than a second this is so beyond fewer pairs in
-    proportion, and the bound takes a fifth of it at most.
+    proportion, and where traffic is dense beyond fewer entries, so that the bound takes about a fifth of it at most.
 
     Source: P. C. Gilmore, J. SIAM 10 (1962), doi:10.1137/0110022.
     """
     hosts = problem.topology.hosts
     most = DENSE_CELLS if left_s is None else DENSE_CELLS * min(left_s, 1.0)
     large = hosts.size * max(problem.tasks.size, hosts.size // 8) > most
+    if left_s is not None:
+        large |= 5 * hosts.size * problem.tasks.traffic.nnz > ENTRY_CELLS * left_s
     bound = _sparse_bound(problem) if large else _dense_bound(_window(problem, places))
     return _round_up(problem, max(bound, _least_work(problem) + bound_ring(problem).total))
 

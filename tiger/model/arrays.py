@@ -29,7 +29,7 @@ class Entries(NamedTuple):
 
 
 def entries_of(matrix: "sp.csr_array") -> Entries:
-    """Return the entries of a CSR matrix, as its `tocoo` does in 50 times the time for 16 rows, by its checks."""
+    """Return the entries of a CSR matrix, as its `tocoo` does in 6 to 11 times the time for 16 rows, by its checks."""
     return Entries(np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices, matrix.data)
 
 

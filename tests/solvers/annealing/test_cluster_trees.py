@@ -10,6 +10,7 @@ from tiger.model.metrics import DenseMetric, TreeMetric
 from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
+from tiger.solvers.annealing import cluster_trees
 from tiger.solvers.annealing import tree_kernels as kernels
 from tiger.solvers.annealing.cluster_trees import TreeParams, find_clusters, join_kinds, map_trees
 from tiger.solvers.annealing.memetic import MemeticParams, evolve
@@ -56,6 +57,14 @@ def model_of(traffic, metric, cost=(), nodes=None):
         tasks=tasks, topology=Topology(names=names, metric=metric, cost=np.array(cost)), rule="one-to-one"
     )
     return quadratic(problem, launch_order(problem))
+
+
+def traffic_within(tree):
+    """Return traffic [27, 27] that is heavy within the narrow clusters of a tree, and light within the wide ones."""
+    nodes = np.arange(27)
+    traffic = np.array([9.0, 3.0, 0.0])[np.log10(np.maximum(tree.between(nodes[:, None], nodes), 1.0)).astype(int)]
+    np.fill_diagonal(traffic, 0.0)
+    return traffic
 
 
 def trees_of(model, params=None, stop=bool):
@@ -123,14 +132,24 @@ def test_a_search_begins_with_the_mapping_of_trees():
 def test_tasks_without_clusters_have_no_trees():
     """Tests random traffic, fewer tasks than nodes, and a stop."""
     tree, rng = TreeMetric((3, 3, 3), (1.0, 10.0, 100.0)), np.random.default_rng(0)
-    nodes = np.arange(27)
-    traffic = np.array([9.0, 3.0, 0.0])[np.log10(np.maximum(tree.between(nodes[:, None], nodes), 1.0)).astype(int)]
-    np.fill_diagonal(traffic, 0.0)
+    traffic = traffic_within(tree)
     assert trees_of(model_of(traffic, tree))
     assert not trees_of(model_of(traffic, tree), stop=lambda: True)
     assert not trees_of(model_of(traffic, tree), TreeParams(widest=2))
     assert not trees_of(model_of(rng.integers(9, size=(27, 27)).astype(float), tree))
     assert not trees_of(model_of(traffic[:18, :18], tree, nodes=27))
+
+
+def test_bug_costs_of_a_wide_cluster_are_added_up_in_slices(monkeypatch):
+    """Tests that a search can end before any task of 81 pairs of clusters of 3, nine of 9, and one of 27."""
+    tree = TreeMetric((3, 3, 3), (1.0, 10.0, 100.0))
+    model = model_of(traffic_within(tree), tree)
+    (order,), checks = trees_of(model), [*[False] * (81 * 3 + 9 * 9 + 27)]
+    monkeypatch.setattr(cluster_trees, "SLICE", 0)
+    (again,) = trees_of(model, stop=iter(checks).__next__)
+    assert again.tolist() == order.tolist()
+    checks[-1] = True
+    assert not trees_of(model, stop=iter(checks).__next__)
 
 
 @pytest.mark.usefixtures("plain")
@@ -144,7 +163,9 @@ def test_prices_of_pairs_and_the_best_assignment_are_those_of_all():
     tasks, owner, sign = rng.permutation(8), np.arange(8) // 2, np.array([0, 0, 1, 0])
     there = rng.permutation(8).reshape(4, 2).T[np.arange(8) % 2]
     state = kernels.cluster_state(rng.random((4, 4)), sign)
-    kernels.price_pairs(state, flow, distances, tasks, owner, there)
+    for begin in range(0, 8, 3):
+        mapping = kernels.PartialMapping(tasks, owner, there)
+        kernels.price_pairs(state, flow, distances, mapping, begin, min(begin + 3, 8))
     costs = {}
     for place in permutations(range(4)):
         if (sign[list(place)] == sign).all():

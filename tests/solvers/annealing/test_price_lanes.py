@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numba.core.errors import TypingError
 
 from tiger.solvers.annealing.price_lanes import LANES, NEVER, add_products, scan_prices
 from tiger.solvers.kernel import kernel
@@ -46,3 +47,12 @@ def test_lanes_round_as_plain_python_does(tasks):
     add(added, rows[0], rows[1])
     add_products(price, rows[0], rows[1])
     assert (added == price).all()
+
+
+def test_bug_arrays_with_gaps_were_misread():
+    """Tests columns of a wider array, and every second number of a row."""
+    price, barred, rows, lowest = arrays(2 * LANES)
+    with pytest.raises(TypingError):
+        scan(price[:, :LANES], barred[:, :LANES], rows[:, :LANES], lowest[:, :LANES])
+    with pytest.raises(TypingError):
+        add(price[:, :LANES].copy(), rows[0], rows[1, ::2])

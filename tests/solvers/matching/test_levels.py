@@ -1,6 +1,7 @@
 """Tests of levels of traffic and of distances, and of embedding the heaviest traffic first."""
 
 from dataclasses import replace
+from itertools import product
 
 import networkx as nx
 import numpy as np
@@ -99,3 +100,34 @@ def test_distances_that_differ_by_direction_are_left_alone() -> None:
     assert found.places.tolist() == start.tolist()
     both = np.minimum(problem.metric.table, problem.metric.table.T)
     assert applies(replace(problem, topology=Topology(names=problem.topology.names, metric=DenseMetric(both))))
+
+
+def test_bug_volumes_whose_ratio_exceeds_all_numbers_are_levels_of_their_own() -> None:
+    """A grid of volumes of 1 beside one of 1e-310, without a warning."""
+    problem, _ = _pose({**dict.fromkeys(GRID.edges, 1.0), (0, 29): 1e-310}, nx.floyd_warshall_numpy(GRID))
+    assert [len(level) for level in list_levels(problem, list_closest(problem))] == [50, 49]
+
+
+def test_bug_no_second_level_is_embedded_once_time_is_over() -> None:
+    """A torus of heavy edges beside a few light ones, which are found without it, is left where time ends before."""
+    edges = {**dict.fromkeys(TORUS.edges, 10.0), (0, 15): 1.0, (3, 25): 1.0}
+    problem, planted = _pose(edges, nx.floyd_warshall_numpy(TORUS))
+    start, checks = np.arange(problem.tasks.size), iter((False, False))
+    assert _cost(problem) <= planted
+    found = GraphMatching().search(problem, start, effort=1, seed=0, stop=lambda: next(checks, True))
+    assert found.places.tolist() == start.tolist()
+
+
+def test_bug_nodes_that_cost_something_decide_between_embeddings() -> None:
+    """A torus on itself, whose nodes cost different amounts for tasks of different work, against all its symmetries."""
+    problem, planted = _pose(dict.fromkeys(TORUS.edges, 10.0), nx.floyd_warshall_numpy(TORUS))
+    rng, (row, col) = np.random.default_rng(1), np.divmod(np.arange(42), 7)
+    work, cost = rng.random(42) * 10.0, rng.random(42) * 2.0
+    tasks, topology = replace(problem.tasks, work=work), replace(problem.topology, cost=cost)
+    place = np.argsort(np.random.default_rng(3).permutation(42))
+    symmetries = [
+        ((down + turn * row) % 6 * 7 + (right + flip * col) % 7)[place]
+        for down, right, turn, flip in product(range(6), range(7), (1, -1), (1, -1))
+    ]
+    costs = [planted + work @ cost[nodes] for nodes in symmetries]
+    assert _cost(Problem(tasks=tasks, topology=topology, rule="one-to-one")) < np.quantile(costs, 0.1)
