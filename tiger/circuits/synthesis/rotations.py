@@ -21,6 +21,7 @@ from qiskit.synthesis import TwoQubitWeylDecomposition, synth_pauli_network_mcts
 from qiskit.transpiler import PassManager, generate_preset_pass_manager
 from qiskit.transpiler.passes import BasisTranslator, LitinskiTransformation
 
+from tiger.circuits.synthesis.blocks import is_matrix
 from tiger.circuits.synthesis.cliffords import NAMES, read_clifford, write_clifford
 
 Angle: TypeAlias = "float | ParameterExpression"
@@ -54,7 +55,7 @@ class Network(NamedTuple):
 
 def finds_rotations(node: DAGOpNode) -> bool:
     """Return whether a gate is one on one or two qubits that can be read as rotations and Clifford gates."""
-    return 0 < len(node.qargs) <= 2 and (bool(node.is_standard_gate()) or node.name == "unitary")
+    return 0 < len(node.qargs) <= 2 and (bool(node.is_standard_gate()) or is_matrix(node))
 
 
 def synthesize_rotations(block: QuantumCircuit) -> QuantumCircuit | None:
