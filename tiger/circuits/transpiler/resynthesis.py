@@ -67,7 +67,7 @@ def try_variants(source: Source, quick: PassManager, judge: Judge) -> Trials:
     """Return a circuit and its variants after a quick mapping, the circuit as it is where it has none.
 
     `judge` says what a mapped circuit ends as. Where the circuit fits the device as it is, only variants of fewer gates
-    than it ends with are mapped: of a Fourier transform of 20 qubits that are all coupled none is, in half of the time.
+    than it ends with are mapped: of a Fourier transform of 20 qubits that are all coupled none is, in 0.6 of the time.
     """
     variants = _list_variants(source.dag)
     if not variants:
