@@ -132,8 +132,30 @@ def test_what_is_close_to_a_clifford_gate_is_left_alone(off: float) -> None:
 
 def test_long_networks_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """As short ones are, and blocks of Clifford gates alone."""
-    for name, value in (("MOST_ROTATIONS", 7), ("LEAST_GATES", 49)):
+    for name, value in (("MOST_ROTATIONS", 7), ("MOST_LETTERS", 127), ("LEAST_GATES", 49)):
         with monkeypatch.context() as patch:
             patch.setattr(rotations, name, value)
             assert synthesize_rotations(ladders(*((letters, 0.1) for letters in DOUBLES))) is None
     assert synthesize_rotations(ladders(*[("XX", np.pi / 2)] * 5)) is None
+
+
+def test_wide_networks_are_searched_for_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A simulation of the tree search takes longer for more letters, and for more qubits."""
+    asked = list[int]()
+
+    def note(width: int, *args: object, num_simulations: int, **options: object) -> QuantumCircuit:
+        asked.append(num_simulations)
+        return QuantumCircuit(width)
+
+    monkeypatch.setattr(rotations, "synth_pauli_network_mcts", note)
+    monkeypatch.setattr(rotations, "WORK", 1280)
+    for wide in ("", "IIII", "I" * 40):
+        synthesize_rotations(ladders(*((letters + wide, 0.1) for letters in DOUBLES)))
+    assert asked == [10, 5, 1]
+
+
+def test_circuits_that_are_not_the_network_are_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a synthesis returns another circuit than it was asked for."""
+    for name in ("synth_pauli_network_mcts", "synth_pauli_network_rustiq"):
+        monkeypatch.setattr(rotations, name, lambda width, *args, **options: QuantumCircuit(width))
+    assert synthesize_rotations(ladders(*((letters, 0.1) for letters in DOUBLES))) is None

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from qiskit import QuantumCircuit
+from qiskit.circuit import Gate
 from qiskit.circuit.library import efficient_su2
 from qiskit.converters import circuit_to_dag, dag_to_circuit
 from qiskit.quantum_info import Clifford, Operator
@@ -38,6 +39,20 @@ def test_every_variant_is_the_same(circuit: QuantumCircuit) -> None:
         made = dag_to_circuit(each)
         assert Operator(made).equiv(Operator(circuit))
         assert made.count_ops().get("barrier", 0) == circuit.count_ops().get("barrier", 0)
+
+
+def test_a_gate_that_is_called_like_a_matrix_is_in_no_block() -> None:
+    """It has none; what is around it is written anew."""
+    own = Gate("unitary", 2, [])
+    own.definition = QuantumCircuit(2)
+    own.definition.ryy(0.4, 0, 1)
+    circuit = QuantumCircuit(3)
+    for _ in range(8):
+        circuit.cx(0, 1)
+    circuit.append(own, [1, 2])
+    found = list_variants(circuit_to_dag(circuit))
+    assert found
+    assert all(made.count_ops() == {"unitary": 1} for made in found)
 
 
 def test_wide_circuits_of_cx_gates_are_the_same() -> None:

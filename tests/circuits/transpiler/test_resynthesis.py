@@ -19,7 +19,7 @@ from tests.circuits.strategies import quick_search
 from tests.circuits.synthesis.test_rotations import DOUBLES, ladders
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.transpiler import mapping, resynthesis
-from tiger.circuits.transpiler.delivery import CircuitQuality
+from tiger.circuits.transpiler.delivery import CircuitQuality, DeliveryObjective
 from tiger.circuits.transpiler.mapping import Mapping, find_mapping
 from tiger.circuits.transpiler.resynthesis import try_variants
 from tiger.circuits.transpiler.source import Source
@@ -205,11 +205,11 @@ def test_a_fourier_transform_takes_few_gates_on_a_line(qubits: int) -> None:
     assert depths[0] <= 1.1 * depths[1]
 
 
-@pytest.mark.parametrize(("added", "mapped"), [(0, 1), (1, 2)])
+@pytest.mark.parametrize(("added", "objective", "mapped"), [(0, "auto", 1), (1, "auto", 2), (0, "depth", 2)])
 def test_where_a_circuit_fits_only_variants_of_fewer_gates_are_mapped(
-    monkeypatch: pytest.MonkeyPatch, added: int, mapped: int
+    monkeypatch: pytest.MonkeyPatch, added: int, objective: DeliveryObjective, mapped: int
 ) -> None:
-    """Of a variant with more gates and one with fewer, the former can only win where mapping adds gates."""
+    """Of one with more gates and one with fewer, the former wins only where mapping adds gates or depth comes first."""
     counts = {"as it is": 4, "more": 5, "fewer": 3}
     dags = [circuit_to_dag(_repeat_cx(count)) for count in counts.values()]
     monkeypatch.setattr(resynthesis, "list_variants", lambda dag: dags[1:])
@@ -225,7 +225,7 @@ def test_where_a_circuit_fits_only_variants_of_fewer_gates_are_mapped(
     def judge(source: Source) -> CircuitQuality:
         return CircuitQuality(source.dag.size(), source.dag.size())
 
-    trials = try_variants(Source(dags[0], PropertySet()), PassManager(Add()), judge)
+    trials = try_variants(Source(dags[0], PropertySet()), PassManager(Add()), judge, objective)
     assert len(trials.variants) == mapped
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection
 
 from qiskit.circuit import QuantumCircuit
+from qiskit.circuit.library import UnitaryGate
 from qiskit.converters import circuit_to_dag
 from qiskit.dagcircuit import DAGCircuit, DAGOpNode
 from qiskit.dagcircuit.collect_blocks import BlockCollapser, BlockCollector
@@ -53,6 +54,11 @@ def count_entangling(circuit: QuantumCircuit) -> int:
 def find_gates(names: Collection[str]) -> GateFilter:
     """Return which gates are Qiskit's own of some names, and not others that are called like them."""
     return lambda node: node.name in names and bool(node.is_standard_gate())
+
+
+def is_matrix(node: DAGOpNode) -> bool:
+    """Return whether a gate is Qiskit's own that is given by its matrix, and no other that is called like it."""
+    return node.name == "unitary" and isinstance(node.op, UnitaryGate)
 
 
 def _copy(dag: DAGCircuit) -> DAGCircuit:

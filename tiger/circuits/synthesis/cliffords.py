@@ -12,7 +12,7 @@ from qiskit.exceptions import QiskitError
 from qiskit.quantum_info import Clifford
 from qiskit.synthesis import synth_clifford_greedy
 
-from tiger.circuits.synthesis.blocks import GateFilter, count_entangling
+from tiger.circuits.synthesis.blocks import GateFilter, count_entangling, is_matrix
 from tiger.circuits.synthesis.linear import list_transpositions
 from tiger.model.arrays import BoolArray, FloatArray
 
@@ -50,7 +50,7 @@ def find_cliffords() -> GateFilter:
         if len(node.qargs) > 2 or node.is_control_flow() or node.is_directive():
             return False
         if not node.is_standard_gate():
-            return node.name == "unitary" and read_clifford(node.matrix) is not None
+            return is_matrix(node) and read_clifford(node.matrix) is not None
         if node.name in NAMES:
             return True
         if node.is_parameterized():

@@ -21,6 +21,7 @@ from qiskit.synthesis import TwoQubitWeylDecomposition, synth_pauli_network_mcts
 from qiskit.transpiler import PassManager, generate_preset_pass_manager
 from qiskit.transpiler.passes import BasisTranslator, LitinskiTransformation
 
+from tiger.circuits.synthesis.blocks import is_matrix
 from tiger.circuits.synthesis.cliffords import NAMES, read_clifford, write_clifford
 
 Angle: TypeAlias = "float | ParameterExpression"
@@ -33,11 +34,12 @@ ROTATION = "pauli_product_rotation"
 ROUNDING, CLOSE = 1e-9, 1e-5
 # Fewest gates on two qubits of a block: of 103 of a multiplier of 13 qubits those with fewer gain none, and take 5 s.
 LEAST_GATES = 8
-# Most rotations of a network: the tree search takes 0.3 s for them on 50 qubits.
-MOST_ROTATIONS = 1000
+# Most rotations of a network, and most letters of these times its qubits: a simulation of the tree search takes a
+# second for half a million. 950 rotations about 70 letters on 100 qubits have five times as many: a minute for nothing.
+MOST_ROTATIONS, MOST_LETTERS = 1000, 1_500_000
 # Most simulations of the tree search, which take 10 % of the CX gates of a single one off excitations on 8 and 12
-# qubits, and how many squares of the number of rotations they may be worth: 0.1 s.
-SIMULATIONS, WORK = 20, 500_000
+# qubits, and the letters times qubits that they may read in all: half a second.
+SIMULATIONS, WORK = 20, 250_000
 # The level of Qiskit's optimization after which CX gates are counted.
 JUDGING_LEVEL = 2
 
@@ -54,7 +56,7 @@ class Network(NamedTuple):
 
 def finds_rotations(node: DAGOpNode) -> bool:
     """Return whether a gate is one on one or two qubits that can be read as rotations and Clifford gates."""
-    return 0 < len(node.qargs) <= 2 and (bool(node.is_standard_gate()) or node.name == "unitary")
+    return 0 < len(node.qargs) <= 2 and (bool(node.is_standard_gate()) or is_matrix(node))
 
 
 def synthesize_rotations(block: QuantumCircuit) -> QuantumCircuit | None:
@@ -67,11 +69,9 @@ def synthesize_rotations(block: QuantumCircuit) -> QuantumCircuit | None:
     if block.num_nonlocal_gates() < LEAST_GATES:
         return None
     network = read_network(block)
-    count = 0 if network is None else sum(map(len, network.levels))
-    if network is None or not 0 < count <= MOST_ROTATIONS:
+    if network is None or not network.levels or _count_letters(network) * block.num_qubits > MOST_LETTERS:
         return None
-    found = [made for made in _write_all(network, block.num_qubits) if are_same(network, read_network(made))]
-    best = min(found, key=_count_cx, default=None)
+    best = min(_write_all(network, block.num_qubits), key=_count_cx, default=None)
     return best if best is not None and _count_cx(best) < _count_cx(block) else None
 
 
@@ -101,6 +101,11 @@ def read_network(circuit: QuantumCircuit) -> Network | None:
         moved = _move_cliffords(again.compose(left))
 
 
+def _count_letters(network: Network) -> int:
+    """Return how many letters other than I the Paulis of a network have."""
+    return sum(len(qubits) for _, qubits, _ in chain.from_iterable(network.levels))
+
+
 def are_same(one: Network, other: Network | None) -> bool:
     """Return whether two networks are the same up to phase: never wrongly so.
 
@@ -125,6 +130,8 @@ def _draw(angle: Angle) -> float:
 
 def _write_out(circuit: QuantumCircuit) -> QuantumCircuit:
     """Return a circuit without matrices: those of Clifford gates as these, others by their rotations."""
+    if "unitary" not in circuit.count_ops():
+        return circuit
     made = circuit.copy_empty_like()
     for each in circuit.data:
         if each.name != "unitary":
@@ -192,16 +199,18 @@ def _is_none(angle: float) -> bool:
 
 
 def _write_all(network: Network, width: int) -> Iterator[QuantumCircuit]:
-    """Yield circuits for a network on some qubits."""
+    """Yield circuits for a network on some qubits, each read as that network again."""
     rotations = list(chain.from_iterable(network.levels))
-    simulations = max(1, min(SIMULATIONS, WORK // len(rotations) ** 2))
+    simulations = max(1, min(SIMULATIONS, WORK // (_count_letters(network) * width)))
     search = partial(synth_pauli_network_mcts, num_simulations=simulations, max_parallel_simulations=1)
     for synthesis in (search, synth_pauli_network_rustiq):
         made = synthesis(width, rotations, upto_clifford=True)
         own = read_network(made)
         end = None if own is None else write_clifford(own.clifford.adjoint().compose(network.clifford))
-        if end is not None:
-            yield made.compose(end)
+        if own is not None and end is not None:
+            whole = own._replace(clifford=own.clifford.compose(Clifford(end)))
+            if are_same(network, whole):
+                yield made.compose(end)
 
 
 def _count_cx(circuit: QuantumCircuit) -> int:

@@ -214,7 +214,7 @@ def _choice(
         variants = None if own is None else _build_variants(device, config, params)
         if own is None or variants is None:
             return search
-        trials = TryVariants(device, own, variants.quick)
+        trials = TryVariants(device, own, variants.quick, read_objective())
         return [trials, ConditionalController(search, condition=_has_no_layout)]
     end = _end(device, params)
     embed = common.generate_embed_passmanager(device).to_flow_controller()

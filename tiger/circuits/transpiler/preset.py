@@ -71,15 +71,18 @@ class TryVariants(TransformationPass):  # type: ignore[misc]  # Qiskit has no ty
     search in full has to follow.
     """
 
-    def __init__(self, device: Target | CouplingMap, preset: Preset, quick: PassManager) -> None:
-        """Take the device, Qiskit's own stages for it, and stages that map a circuit quickly."""
+    def __init__(
+        self, device: Target | CouplingMap, preset: Preset, quick: PassManager, objective: DeliveryObjective = "auto"
+    ) -> None:
+        """Take the device, Qiskit's own stages for it, stages that map a circuit quickly, and what counts."""
         super().__init__()
-        self.device, self.preset, self.quick = device, preset, quick
+        self.device, self.preset, self.quick, self.objective = device, preset, quick, objective
 
     @quiet_qiskit()
     def run(self, dag: DAGCircuit) -> DAGCircuit:
         """Return the circuit, mapped or as it is."""
-        trials = try_variants(self.property_set[SOURCE], self.quick, _build_judge(self.device, self.preset))
+        judge = _build_judge(self.device, self.preset)
+        trials = try_variants(self.property_set[SOURCE], self.quick, judge, self.objective)
         self.property_set[TRIALS] = trials
         if trials.known.mapped is None or not trials.are_far_apart:
             return dag
@@ -228,7 +231,7 @@ class KeepBest(TransformationPass):  # type: ignore[misc]  # Qiskit has no types
         if source is None or self.rivals.variants is None:
             return []
         judge = _build_judge(self.device, self.preset)
-        trials = trials or try_variants(source, self.rivals.variants.quick, judge)
+        trials = trials or try_variants(source, self.rivals.variants.quick, judge, self.objective)
         if not trials.variants:
             return []
         qiskit = None if theirs is None else judge(theirs)
