@@ -110,7 +110,8 @@ def map_optimized(request: LayoutRequest, fixed: IndexArray | None, deadline: De
         except (InputError, TranspilerError):
             return NEVER
 
-    trials = try_variants(Source(circuit_to_dag(request.circuit), PropertySet()), PassManager(), try_quickly)
+    source, objective = Source(circuit_to_dag(request.circuit), PropertySet()), OBJECTIVES[request.params.objective]
+    trials = try_variants(source, PassManager(), try_quickly, objective)
     best = min(trials.variants, key=lambda trial: judge.rank(trial.quality), default=None)
     if best is None or judge.rank(best.quality) >= judge.rank(trials.known.quality):
         return map_as_given(_shorten(request, search), fixed, deadline)
