@@ -126,12 +126,14 @@ def test_what_fails_is_sent_again_with_the_same_id(
     monkeypatch.setattr("tiger.api.jobs.webhook_store.DELAYS_S", (0.0, 0.0))
     receiver.answers = [(302, {"Location": receiver.url}), (410, {})]
     jobs = opened("a")
+    outcomes: list[str] = []
+    jobs._sender.on_outcome = outcomes.append
     loop.run(jobs.submit(work(receiver, b'{"fault": "bad"}')))
     loop.run(until(lambda: len(receiver.received) == 2 and is_settled(jobs)))
     (shown,), _ = loop.run(jobs.webhooks.page("me", None, 9, ("dead",)))
     assert shown.last_status == 410
     loop.run(jobs.webhooks.redeliver(shown.id, "me"))
-    loop.run(until(lambda: len(receiver.received) == 3 and is_settled(jobs)))
+    loop.run(until(lambda: len(receiver.received) == 3 and is_settled(jobs) and len(outcomes) == 3))
     assert receiver.count_events() == {shown.id: 3}
     assert {got.event["event"] for got in receiver.received} == {"job.failed"}
     said = [line["event"] for line in lines() if line["event"].startswith("webhook")]
