@@ -11,7 +11,7 @@ from qiskit.transpiler import TranspileLayout
 from tiger.circuits.entry.arguments import Layout
 from tiger.circuits.entry.baseline import count_swaps
 from tiger.circuits.entry.comparison import measure_placements, measure_reference
-from tiger.circuits.entry.optimization import map_as_given, map_optimized
+from tiger.circuits.entry.optimization import map_as_given, map_best
 from tiger.circuits.entry.outcome import count_extra_cx, depth_of, success_of
 from tiger.circuits.entry.report import CircuitReport
 from tiger.circuits.entry.request import LayoutRequest, read_layout
@@ -94,7 +94,7 @@ def _map_and_report(
 ) -> CircuitReport:
     """Return the report with the routed circuit and its figures."""
     given = request.circuit
-    find = map_optimized if request.params.optimize else map_as_given
+    find = map_best if request.params.optimize else map_as_given
     found = find(request, fixed, deadline)
     request, placed, mapping = replace(found.request, params=request.params), found.placed, found.mapping
     emission = found.emit(fixed)

@@ -89,7 +89,7 @@ def map_as_given(request: LayoutRequest, fixed: IndexArray | None, deadline: Dea
     return MappedCircuit(request, placed, mapping, range(request.circuit.num_qubits))
 
 
-def map_optimized(request: LayoutRequest, fixed: IndexArray | None, deadline: Deadline) -> MappedCircuit:
+def map_best(request: LayoutRequest, fixed: IndexArray | None, deadline: Deadline) -> MappedCircuit:
     """Return the mapping of a circuit as it is, or of the best way to write it anew where that ends better.
 
     Ways to write it are mapped quickly, and the best in full, as the circuit is where it is not far behind (`Trials`).
