@@ -78,3 +78,10 @@ def test_gates_in_their_order_are_not_written_anew() -> None:
     """Both cannot be had."""
     with pytest.raises(InputError, match="optimize: expected commute with it"):
         tiger.layout(entangle(3), LINE, optimize=True, commute=False)
+
+
+def test_a_circuit_written_anew_that_cannot_be_mapped_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search in full may refuse what a quick one took."""
+    monkeypatch.setattr("tiger.circuits.entry.optimization._map_variant", lambda *_: None)
+    report = tiger.layout(entangle(6), LINE, level=1, optimize=True)
+    assert (report.optimized_qasm, report.feasible) == (None, True)

@@ -116,6 +116,8 @@ def map_best(request: LayoutRequest, fixed: IndexArray | None, deadline: Deadlin
     if best is None or judge.rank(best.quality) >= judge.rank(trials.known.quality):
         return map_as_given(_shorten(request, search), fixed, deadline)
     found = _map_variant(best.source, _shorten(request, search), fixed, deadline)
+    if found is None or judge.measure(found.mapping) == NEVER:
+        return map_as_given(_shorten(request, search), fixed, deadline)
     given = trials.known.quality.gates
     if not trials.are_far_apart and not search():
         known = map_as_given(_shorten(request, search), fixed, deadline)
@@ -125,15 +127,20 @@ def map_best(request: LayoutRequest, fixed: IndexArray | None, deadline: Deadlin
     return _add_stage(found, given, judge, time.monotonic() - began)
 
 
-def _map_variant(source: Source, request: LayoutRequest, fixed: IndexArray | None, deadline: Deadline) -> MappedCircuit:
-    """Return the mapping of a circuit that is written anew, whose permutation was taken out of it."""
+def _map_variant(
+    source: Source, request: LayoutRequest, fixed: IndexArray | None, deadline: Deadline
+) -> MappedCircuit | None:
+    """Return the mapping of a circuit that is written anew, whose permutation was taken out of it, None without one."""
     circuit = dag_to_circuit(source.dag)
     permutation = source.properties["virtual_permutation_layout"]
     ends = list(range(circuit.num_qubits))
     if permutation is not None:
         for qubit, end in permutation.get_virtual_bits().items():
             ends[end] = circuit.find_bit(qubit).index
-    found = map_as_given(replace(request, circuit=circuit), fixed, deadline)
+    try:
+        found = map_as_given(replace(request, circuit=circuit), fixed, deadline)
+    except (InputError, TranspilerError):
+        return None
     return found._replace(ends=ends, optimized=_restore_swaps(circuit, ends))
 
 
