@@ -14,7 +14,7 @@ from tiger.circuits.params import LayoutParams
 from tiger.routing.coupling import Coupling, IndexArray
 from tiger.routing.embedding.parts import allot_parts
 from tiger.routing.gate_dag import GateDag
-from tiger.routing.noise.placement import RouteObjective
+from tiger.routing.noise.objectives import RouteObjective
 from tiger.routing.route import Route
 from tiger.routing.swaps.shortest import route_shortest_paths
 

@@ -17,7 +17,7 @@ from tiger.errors import InputError
 from tiger.routing.coupling import Coupling
 from tiger.routing.gate_dag import Build, Operation, gate_dag_of
 from tiger.routing.noise.depth import count_singles
-from tiger.routing.noise.placement import DepthObjective
+from tiger.routing.noise.objectives import DepthObjective
 from tiger.routing.swaps.prices import price_route
 from tiger.routing.swaps.search import SearchParams
 from tiger.routing.swaps.shortest import route_shortest_paths

@@ -90,7 +90,7 @@ PARAMS_OF_LEVEL = (
         exact_states=20_000,
         search=Budget(50_000, 0, 100_000_000),
         passages=32,
-        placement=PlacementParams(searchers=2, scouts=50, finalists=1, trials=100),
+        placement=PlacementParams(drafts=50, searchers=2, scouts=200, finalists=1, trials=500),
     ),
     OptimizationLevel(
         embedding_calls=200_000,

@@ -30,7 +30,8 @@ from tiger.routing.embedding.parts import allot_parts
 from tiger.routing.embedding.segments import Anchor, SegmentParams, find_anchors
 from tiger.routing.embedding.swap_bound import SwapBound, bound_swaps
 from tiger.routing.gate_dag import GateDag
-from tiger.routing.noise.placement import Placer, RouteObjective
+from tiger.routing.noise.objectives import RouteObjective
+from tiger.routing.noise.placement import Placer
 from tiger.routing.route import PLAIN, Route
 from tiger.routing.swaps.exact import ExactParams, find_exact_route, is_small
 from tiger.routing.swaps.linear import route_along_path

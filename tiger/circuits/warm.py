@@ -19,7 +19,8 @@ from tiger.routing.coupling import Coupling
 from tiger.routing.error_rates import Errors, Gate
 from tiger.routing.gate_dag import Build, Operation, gate_dag_of
 from tiger.routing.noise.depth import count_singles
-from tiger.routing.noise.placement import DepthObjective, PlacementParams, Placer, SuccessObjective
+from tiger.routing.noise.objectives import DepthObjective, SuccessObjective
+from tiger.routing.noise.placement import PlacementParams, Placer
 from tiger.routing.swaps.shortest import route_shortest_paths
 from tiger.routing.swaps.windows import WindowParams, polish
 from tiger.solvers import warm as searches

@@ -11,4 +11,4 @@ def list_operations(route: Route, dag: GateDag, singles: Singles) -> IndexArray:
 
     (ONE, p, c): c one-qubit gates on p, as late as they may be; (PAIR, p, q), from p to q; (SWAP, p, q); (READ, p, p).
     """
-    return expand_route(build_tape(dag, singles)._replace(steps=route.steps.copy()), route.start.copy())
+    return expand_route(build_tape(dag, singles), route.steps.copy(), route.start.copy())

@@ -13,10 +13,11 @@ from tests.routing.replay import find_flaw
 from tiger.routing.coupling import Coupling
 from tiger.routing.error_rates import Errors, Gate
 from tiger.routing.gate_dag import Operation
+from tiger.routing.noise import branching, relabelling
 from tiger.routing.noise import depth as depths
-from tiger.routing.noise import relabelling
+from tiger.routing.noise.branching import DeviceCosts
 from tiger.routing.noise.depth import costs_of, operations_of_gates, time_operations
-from tiger.routing.noise.relabelling import DeviceCosts, RelabelParams, count_usage, find_best_places, relabel
+from tiger.routing.noise.relabelling import RelabelParams, count_usage, find_best_places, relabel
 from tiger.routing.route import PLAIN
 from tiger.routing.swaps.shortest import route_shortest_paths
 
@@ -30,7 +31,7 @@ SHAPES = {
 @pytest.fixture
 def plain(monkeypatch):
     """Replace every kernel by its plain Python function."""
-    for module in (depths, relabelling):
+    for module in (depths, branching, relabelling):
         for name, kernel in vars(module).copy().items():
             if hasattr(kernel, "py_func"):
                 monkeypatch.setattr(module, name, kernel.py_func)
@@ -60,10 +61,10 @@ def loss(operations, place, costs):
 
 
 @pytest.mark.slow
-@given(seed=st.integers(0, 2**32 - 1), shape=st.sampled_from(sorted(SHAPES)))
-def test_branch_and_bound_finds_the_best_of_all(seed, shape):
-    """Compares with all 720 permutations; those off the coupling map lose infinitely."""
-    device_costs, operations = noisy(SHAPES[shape], seed), circuit(SHAPES[shape], seed)
+@given(seed=st.integers(0, 2**32 - 1), shape=st.sampled_from(sorted(SHAPES)), seconds=st.sampled_from([0.0, 1.0]))
+def test_branch_and_bound_finds_the_best_of_all(seed, shape, seconds):
+    """Compares with all 720 permutations, by errors and by waiting; those off the coupling map lose infinitely."""
+    device_costs, operations = noisy(SHAPES[shape], seed, seconds), circuit(SHAPES[shape], seed)
     found = find_best_places(operations, device_costs, RelabelParams(), 0, bool)
     best = min(loss(operations, place, device_costs.costs) for place in permutations(range(6)))
     assert loss(operations, found, device_costs.costs) == pytest.approx(best)
@@ -92,7 +93,7 @@ def test_a_waiting_qubit_goes_where_it_decays_least(plain):
 def test_uses_are_counted_by_pair_and_qubit():
     """Each end lists a pair, gates by direction."""
     operations = operations_of_gates([("cx", (0, 1)), ("cx", (0, 1)), ("swap", (1, 0)), ("u", (2,)), ("measure", (2,))])
-    found = count_usage(operations, np.zeros(3))
+    found = count_usage(operations, 3)
     assert [found.first.tolist(), found.near.tolist()] == [[0, 1, 2, 2], [1, 0]]
     assert [found.there.tolist(), found.back.tolist(), found.swaps.tolist()] == [[2, 0], [0, 2], [1, 1]]
     assert [found.ones.tolist(), found.reads.tolist()] == [[0, 0, 1], [0, 0, 1]]

@@ -100,7 +100,7 @@ def _map_on(
     _check(model, coupling, fixed)
     own, known, rated = _ask_qiskit(model, coupling, device, params, fixed)
     params = _shorten(params, time.perf_counter() - begun)
-    aim = aim_of(params.objective, model, coupling, device, own)
+    aim = aim_of(params.objective, model, coupling, device)
     held = aim.objective is None and all(route.extra_cx for route in own)
     below = _ask_below(model, coupling, device, params, fixed) if held else ()
     mapped = _check_start(

@@ -16,8 +16,6 @@ from tiger.solvers.kernel import allocating_kernel, inner_kernel, kernel
 # Kinds of operations in arrays.
 ONE, PAIR, SWAP, READ = 0, 1, 2, 3
 KINDS = {"swap": SWAP, "measure": READ}
-# Losses by errors above a bound weigh a hundredfold: once by themselves, and this many times more.
-EXCESS = 99.0
 # Operations that take no layer.
 TIMELESS = frozenset({"barrier", "delay", "reset", "break_loop", "continue_loop"})
 
@@ -56,32 +54,30 @@ class Duration(NamedTuple):
     loss: float
     idle: float
 
-    def total(self, bound: float) -> float:
-        """Return all losses; those by errors count a hundredfold above a bound."""
-        return self.loss + self.idle + (EXCESS * (self.loss - bound) if self.loss > bound else 0.0)
+    @property
+    def total(self) -> float:
+        """Return all losses."""
+        return self.loss + self.idle
 
 
 class QubitTimes(NamedTuple):
-    """Hold when device qubit p is `free[N]` again, whether what it holds is `live[N]`, and how long it has waited.
+    """Hold when device qubit p is `free[N]` again, and whether what it holds is `live[N]`.
 
-    What nothing has acted on, or is measured, is not live: it has nothing to lose. `waited[N]` counts the seconds of
-    live qubits by the device qubit that the operations name.
+    What nothing has acted on, or is measured, is not live: it has nothing to lose.
     """
 
     free: FloatArray
     live: BoolArray
-    waited: FloatArray
 
     @classmethod
     def of(cls, size: int) -> "QubitTimes":
         """Return the times of a device before the first operation."""
-        return cls(np.zeros(size), np.zeros(size, np.bool_), np.zeros(size))
+        return cls(np.zeros(size), np.zeros(size, np.bool_))
 
 
 class RouteTape(NamedTuple):
-    """Hold the steps of a route, `pairs` of its gate DAG and the singles of its circuit, as kernels read them."""
+    """Hold the `pairs` of a gate DAG and the singles of its circuit, as kernels read them."""
 
-    steps: IndexArray
     pairs: IndexArray
     singles: Singles
 
@@ -166,8 +162,8 @@ def _starts(lists: Sequence[Sequence[object]]) -> IndexArray:
 
 
 def build_tape(dag: GateDag, singles: Singles) -> RouteTape:
-    """Return the arrays that all routes of a circuit share, without steps."""
-    return RouteTape(steps=np.empty((0, 2), np.int32), pairs=dag.pairs.copy(), singles=singles)
+    """Return the arrays that all routes of a circuit share."""
+    return RouteTape(pairs=dag.pairs.copy(), singles=singles)
 
 
 def operations_of_gates(gates: Iterable[tuple[str, tuple[int, ...]]]) -> IndexArray:
@@ -202,10 +198,10 @@ def time_operations(operations: IndexArray, place: IndexArray, costs: ErrorCosts
 
 
 @allocating_kernel
-def expand_route(tape: RouteTape, place: IndexArray) -> IndexArray:
+def expand_route(tape: RouteTape, steps: IndexArray, place: IndexArray) -> IndexArray:
     """Return the operations of a route from the layout `place[N]`, which ends as the final one."""
     # At most four operations a step, as of a BRIDGE, and gates and measurements once a run.
-    most = 4 * len(tape.steps) + 2 * len(tape.singles.gates)
+    most = 4 * len(steps) + 2 * len(tape.singles.gates)
     holds = np.empty_like(place)
     for v in range(len(place)):
         holds[place[v]] = v
@@ -215,8 +211,8 @@ def expand_route(tape: RouteTape, place: IndexArray) -> IndexArray:
     for a in range(len(expansion.now)):
         write_alone(tape, expansion, a)
     # The steps in order, each written with what it lets qubits do on their own.
-    for k in range(len(tape.steps)):
-        v, m = tape.steps[k]
+    for k in range(len(steps)):
+        v, m = steps[k, 0], steps[k, 1]
         if v < 0:
             write_swap(expansion, -1 - v, m)
         else:
@@ -301,8 +297,7 @@ def run_operations(
             q = place[operations[k, 2]]
             # Scheduled as soon as possible: a gate begins when both of its qubits are free.
             start = max(times.free[p], times.free[q])
-            first = wait_until(times, costs, operations[k, 1], p, start)
-            idle += first + wait_until(times, costs, operations[k, 2], q, start)
+            idle += wait_until(times, costs, p, start) + wait_until(times, costs, q, start)
             loss += costs.pair[p, q]
             stop = start + costs.pair_s[p, q]
             # Three CX, the outer two in the better direction; what the qubits hold changes places.
@@ -319,12 +314,10 @@ def run_operations(
 
 
 @inner_kernel
-def wait_until(times: QubitTimes, costs: ErrorCosts, named: int, p: int, start: float) -> float:
-    """Return the loss of a qubit until `start`, and note how long it waits."""
+def wait_until(times: QubitTimes, costs: ErrorCosts, p: int, start: float) -> float:
+    """Return the loss of a qubit until `start`."""
     # Nothing is lost by a qubit in its initial state, or one that has been read.
     if not times.live[p]:
         return 0.0
     # Decoherence while a qubit waits: exp(-rate * seconds), as a logarithm.
-    gap = start - times.free[p]
-    times.waited[named] += gap
-    return float(costs.decay[p] * gap)
+    return float(costs.decay[p] * (start - times.free[p]))
