@@ -166,7 +166,8 @@ def _noise(table: list[list[str]]) -> tuple[str, ...]:
     rows = [row for row in table if "effort" not in row[0]]
     least = min(int(row[3].removesuffix(" %")) for row in rows)
     behind = [row[8] for row in rows if not row[8].startswith("0 ")]
-    loss = f"{'behind in ' + ' and '.join(behind) if behind else 'nowhere'}; without waiting, behind in up to {100 - least} %"
+    losses = f"behind in {' and '.join(behind)}" if behind else "nowhere"
+    loss = f"{losses}; without waiting times behind in up to {100 - least} %"
     return (
         "error rates",
         "estimated success over Qiskit's",
