@@ -73,6 +73,15 @@ def test_with_edges_moved_it_lies_almost_on_itself(name: str) -> None:
     assert _cost(problem) <= planted
 
 
+@pytest.mark.parametrize(("name", "seed"), [("cubic", 25), ("tree", 1)])
+def test_bug_one_try_missed_what_others_found(name: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Graphs with a twentieth of the edges moved, which no other place of the vertices makes cheaper."""
+    problem, planted = _pose(FAMILIES[name], FAMILIES[name].number_of_edges() // 20, seed)
+    assert _cost(problem) <= planted
+    monkeypatch.setattr(graph_matching, "TRIES", 1)
+    assert _cost(problem) > planted
+
+
 @pytest.mark.parametrize("moved", [0, 1])
 def test_plain_kernels_find_the_same(moved: int, request: pytest.FixtureRequest) -> None:
     """The Petersen graph with or without an edge moved."""
