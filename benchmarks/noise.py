@@ -30,6 +30,7 @@ from qiskit.transpiler import (
 
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.transpiler.mapping import find_mapping
+from tiger.circuits.warm import warm
 from tiger.routing.error_rates import Errors, errors_of_target
 from tiger.routing.noise.depth import operations_of_gates
 from tiger.routing.noise.success import compute_log_success
@@ -76,6 +77,7 @@ def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, 
     Circuits are in {u, cx}, measured in the end.
     """
     yield HEAD
+    warm(say)
     for name, made in (("equally likely up to 0.5 %", uniform), ("log-normal around 0.9 %", lognormal)):
         for effort in EFFORTS:
             scores = []

@@ -43,9 +43,10 @@ REGROW, MOST_REGROWTH = (500, 12_000, 28_000), 20_000_000
 # a polish. Trees of 500 with a twentieth moved keep less, and cost as much after a whole solve with regrowth, for 0.3 s
 # more; 34 graphs that do not lie on grids, tori and heavy hexagons take 0.2 s longer here, of 11 s for whole solves.
 FEWEST, GAIN = 0.6, 0.1
-# Tries of different seeds, so many divided by tasks at most, until one keeps ENOUGH: what edges grow from first decides
-# a lot. 3-regular graphs of 100 with a twentieth moved ended at up to 1.40 of their place with one try, now at 1.00.
-TRIES, TRIED, ENOUGH = 8, 2_000, 0.945
+# Tries of different seeds, TRIED divided by tasks within bounds, until one keeps ENOUGH: what edges grow from first
+# decides a lot. 3-regular graphs of 100 and 2,000 with a twentieth moved ended at up to 1.40 and 2.26 of their place
+# with one try, and end at 1.00 with several, each of which takes up to a fifth of the time of a whole solve.
+FEWEST_TRIES, TRIES, TRIED, ENOUGH = 2, 8, 2_000, 0.945
 # What is left after an embedding of most of a graph: swaps at temperatures that keep it. After this stage alone, heavy
 # hexagons and trees of 100 vertices with a twentieth or a hundredth of their edges moved cost 4 and 1.5 % less than at
 # the local optimum, Drezner's as much, which cost 1 to 2 % more from a `hot` of 0.2 or 0.3.
@@ -157,7 +158,7 @@ class LevelMatching(NamedTuple):
     def embed_best(self, guest: Neighbourhoods, target: Neighbourhoods) -> tuple[IntArray, float]:
         """Return the cheapest mapping that embeddings of most edges of a guest lead to, and the share that it keeps."""
         cheapest, edges = self.start, len(guest.indices) / 2
-        for number in range(max(1, min(TRIES, TRIED // len(self.start)))):
+        for number in range(max(FEWEST_TRIES, min(TRIES, TRIED // len(self.start)))):
             found = self.embed_most(guest, target, derive(self.seed, number) if number else self.seed)
             cheapest = min(cheapest, found, key=self.price)
             if count_edges(guest, target, found) / edges >= ENOUGH or self.stop():
