@@ -125,6 +125,15 @@ def test_a_perfect_device_has_edges_of_no_cost():
     assert objective.loss(found) == 0.0
 
 
+def test_bug_a_device_without_pairs_has_no_lengths():
+    """No number came of it, with a warning."""
+    (dag, singles), errors = build(1, u(0)), Errors.of([], [0.2, 0.1], [0.0] * 2)
+    coupling = errors.coupling()
+    known = route_shortest_paths(dag, coupling, np.arange(2, dtype=np.int32))
+    objective = SuccessObjective(dag, singles, coupling, errors)
+    assert Placer(dag, coupling, objective, PARAMS).find_best([known], 0, bool).start.tolist() == [1, 0]
+
+
 def test_longer_circuits_get_fewer_trials_in_proportion():
     """Beyond the work of a draft up to which there are as many as the parameters say."""
     params = PlacementParams(drafts=100, scouts=40, trials=80, patience=20, work=1_000)

@@ -100,7 +100,8 @@ class SuccessObjective(RouteObjective):
         pair = self.measure.costs.pair
         swap = pair + pair.T + np.minimum(pair, pair.T)
         known = swap[np.isfinite(swap)]
-        return swap * (len(known) / max(float(known.sum()), TINY))
+        # Nothing is known where no pair works: zero times an infinite cost is no number.
+        return swap * (len(known) / max(float(known.sum()), TINY)) if len(known) else swap
 
     def losses(self) -> "Losses":
         """Return the errors by edge and qubit."""
