@@ -9,6 +9,7 @@ from tests.routing.noise.operations import list_operations
 from tests.routing.noise.test_depth import build, cx, u
 from tests.routing.replay import find_flaw
 from tiger.routing.error_rates import Errors, Gate
+from tiger.routing.gate_dag import Operation
 from tiger.routing.noise.depth import count_depth
 from tiger.routing.noise.objectives import DepthObjective, SuccessObjective
 from tiger.routing.noise.placement import PlacementParams, Placer, relabel_best
@@ -113,6 +114,16 @@ def test_qubits_stay_in_their_part_of_the_device():
     found = Placer(dag, coupling, SuccessObjective(dag, singles, coupling, errors), PARAMS).find_best([known], 0, bool)
     assert find_flaw(dag, coupling, found) == ""
     assert found.swaps == 0
+
+
+def test_bug_qubits_that_meet_in_control_flow_alone_came_apart():
+    """The other part of the device has a better pair, and nothing is known of what else the block needs there."""
+    pairs, block = [(0, 1), (1, 2), (3, 4), (4, 5)], (Operation((1, 2), (None, None), inner=((1, 2),)), "if_else")
+    errors = Errors.of([Gate(a, b, 0.01 if a == 4 else 0.1) for a, b in pairs], [0.0] * 6, [0.0] * 6)
+    coupling, (dag, singles) = errors.coupling(), build(3, cx(0, 1), block)
+    known = route_shortest_paths(dag, coupling, np.arange(6, dtype=np.int32))
+    found = SuccessObjective(dag, singles, coupling, errors).relocate(known, LIGHT, 0, bool)
+    assert len(set(coupling.part[found.start[:3]].tolist())) == 1
 
 
 def test_a_perfect_device_has_edges_of_no_cost():
