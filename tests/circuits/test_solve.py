@@ -177,6 +177,22 @@ def test_an_objective_has_the_last_word() -> None:
     assert found.stages[-1].name == "placement"
 
 
+@pytest.mark.parametrize("level", [1, 3])
+def test_bug_another_objective_was_left_no_time(level: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search for few SWAPs took all that a limit left."""
+    steps, build = circuit(7, 30)
+    objective = DepthObjective(build.gate_dag, count_singles(7, steps, build, ["cx"] * 30), GRID)
+    ends = []
+    for name in ("search_in_slices", "search_whole_routes"):
+        monkeypatch.setattr(f"tiger.circuits.solve.{name}", lambda _, own, *__: ends.append(own.stop.left_s))
+    placer = mock.Mock()
+    placer.return_value.find_best = lambda routes, _, stop: (ends.append(stop.left_s), routes[0])[1]
+    monkeypatch.setattr("tiger.circuits.solve.Placer", placer)
+    known = route_shortest_paths(build.gate_dag, GRID, np.arange(GRID.size, dtype=np.int32))
+    map_circuit(build.gate_dag, GRID, LayoutParams(level=level, time_limit_s=1e6), known=(known,), objective=objective)
+    assert ends == pytest.approx([5e5, 1e6], abs=1e3)
+
+
 @pytest.mark.slow
 def test_time_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Far more work than there is time for; the kernels are there already."""
