@@ -10,11 +10,13 @@ from tests.routing.noise.test_depth import build, cx, u
 from tests.routing.replay import find_flaw
 from tiger.routing.error_rates import Errors, Gate
 from tiger.routing.gate_dag import Operation
+from tiger.routing.noise import placement
 from tiger.routing.noise.depth import count_depth
 from tiger.routing.noise.objectives import DepthObjective, SuccessObjective
 from tiger.routing.noise.placement import PlacementParams, Placer, relabel_best
 from tiger.routing.noise.relabelling import RelabelParams
 from tiger.routing.noise.success import compute_log_success
+from tiger.routing.noise.walk import advance
 from tiger.routing.swaps.shortest import route_shortest_paths
 
 RING = [(k, (k + 1) % 6) for k in range(6)]
@@ -103,6 +105,22 @@ def test_stop_ends_with_what_is_known():
     known, objective = routes_of(dag, coupling), SuccessObjective(dag, singles, coupling, errors)
     found = Placer(dag, coupling, objective, PARAMS).find_best(known, 0, lambda: True)
     assert objective.loss(found) == min(map(objective.loss, known))
+
+
+def test_bug_the_clock_was_looked_at_after_so_many_trials_however_long_each_took(monkeypatch):
+    """Of a circuit of 3,000 gates they took half a second; now they are as many as its patience allows."""
+    counts = []
+    monkeypatch.setattr(
+        placement, "advance", lambda walk, plan, count: (counts.append(count), advance(walk, plan, count))[1]
+    )
+    errors, (dag, singles) = device(4), circuit(4)
+    coupling = errors.coupling()
+    params = replace(PARAMS, patience=50)
+    for work, most in ((10**9, 5), (1, 1)):
+        counts.clear()
+        placer = Placer(dag, coupling, DepthObjective(dag, singles, coupling), replace(params, work=work))
+        placer.find_best(routes_of(dag, coupling), 0, bool)
+        assert set(counts) == {most}
 
 
 def test_qubits_stay_in_their_part_of_the_device():
