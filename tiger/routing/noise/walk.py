@@ -142,12 +142,15 @@ def allocate_walk(dag: GateDag, coupling: Coupling, objective: RouteObjective, r
 def scale_hops(coupling: Coupling, lengths: FloatArray) -> HopArray:
     """Return distances as the router reads them, with 1 for neighbours alone, in units by what edges cost.
 
-    Bounded lengths keep it true that a neighbour on a shortest path is nearer, which the router relies on.
+    Bounded lengths keep it true that a neighbour on a shortest path is nearer, which the router relies on. Hops, where
+    a shortest path is too long for these units, as on a line of 1,000 qubits.
     """
     a, b = coupling.edges.T
     weight = np.clip(1 - SHARE + SHARE * lengths[a, b], SHORTEST, LONGEST)
     graph = coo_array((weight, (a, b)), shape=(coupling.size, coupling.size)).tocsr()
     scaled = 1 + np.maximum(np.round(UNIT * (shortest_path(graph, directed=False) - 1)), 1)
+    if scaled[np.isfinite(scaled)].max(initial=0) >= FAR:
+        return coupling.hops.copy()
     return np.where(coupling.hops <= 1, coupling.hops, np.minimum(scaled, FAR)).astype(np.int16)
 
 
