@@ -60,11 +60,10 @@ class WalkViews(NamedTuple):
 
 
 class WalkCounters:
-    """Count the trials and those since the last gain; the losses of the routes PRESENT, BEST and TRIED."""
+    """Count the trials and those since the last gain; the losses of the routes BEST and TRIED."""
 
     trial: int
     vain: int
-    present: float
     best: float
     tried: float
 
@@ -107,7 +106,7 @@ class Walk(NamedTuple):
     def move(self, route: Route, loss: float) -> None:
         """Go on from a route, which is the best."""
         counters = self.counters[0]
-        counters.present = counters.best = loss
+        counters.best = loss
         counters.vain = 0
         for own in (PRESENT, BEST):
             self.start[own], self.length[own] = route.start, len(route.steps)
@@ -187,11 +186,10 @@ def advance(walk: Walk, plan: WalkPlan, count: int) -> bool:
             # Somewhat worse is taken too, by a margin that shrinks.
             if counters.tried < counters.best * (1 + plan.slack * (1 - counters.trial / plan.trials)):
                 copy_route(walk, TRIED, PRESENT)
-                counters.present = counters.tried
         # Back to the best after this many trials without a better one.
         if counters.vain > plan.patience:
             copy_route(walk, BEST, PRESENT)
-            counters.present, counters.vain = counters.best, 0
+            counters.vain = 0
     return False
 
 
