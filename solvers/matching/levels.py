@@ -73,7 +73,7 @@ def list_levels(problem: Problem, pairs: IntArray) -> list[IntArray]:
     ratios[(above < LEAST * problem.tasks.size) | (above > (1.0 + MISSING) * len(pairs))] = 0.0
     if ratios.max(initial=0.0) >= GAP:
         levels.append(ends[volumes > steps[np.argmax(ratios)]])
-    return [level for level in levels if fits(problem, level, pairs)]
+    return [level for level in levels if len(level) and fits(problem, level, pairs)]
 
 
 def fits(problem: Problem, ends: IntArray, pairs: IntArray) -> bool:

@@ -20,7 +20,7 @@ def shorten_levels(monkeypatch: pytest.MonkeyPatch, work: int) -> None:
             trial=work,
             exact_states=0,
             placement=replace(
-                each.placement, searchers=min(each.placement.searchers, 2), scouts=10, finalists=1, trials=20
+                each.placement, drafts=5, searchers=min(each.placement.searchers, 2), scouts=10, finalists=1, trials=20
             ),
         )
         for each in PARAMS_OF_LEVEL

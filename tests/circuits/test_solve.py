@@ -18,9 +18,11 @@ from tiger.routing.coupling import Coupling
 from tiger.routing.gate_dag import Build, Operation, gate_dag_of
 from tiger.routing.noise.depth import count_singles
 from tiger.routing.noise.objectives import DepthObjective
+from tiger.routing.route import Route
 from tiger.routing.swaps.prices import price_route
 from tiger.routing.swaps.search import SearchParams
 from tiger.routing.swaps.shortest import route_shortest_paths
+from tiger.run.deadline import Deadline
 
 GRID = Coupling.of(9, [(k, k + 1) for k in range(8) if k % 3 != 2] + [(k, k + 3) for k in range(6)])
 
@@ -175,6 +177,25 @@ def test_an_objective_has_the_last_word() -> None:
     found = map_circuit(build.gate_dag, GRID, LayoutParams(level=1), objective=objective)
     assert objective.loss(found.route) <= objective.loss(plain)
     assert found.stages[-1].name == "placement"
+
+
+@pytest.mark.parametrize("level", [1, 3])
+def test_bug_another_objective_was_left_no_time(level: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search for few SWAPs took all that a limit left."""
+    steps, build = circuit(7, 30)
+    objective = DepthObjective(build.gate_dag, count_singles(7, steps, build, ["cx"] * 30), GRID)
+    ends = []
+    for name in ("search_in_slices", "search_whole_routes"):
+        monkeypatch.setattr(f"tiger.circuits.solve.{name}", lambda _, own, *__: ends.append(own.stop.left_s))
+
+    def find_best(routes: list[Route], _: int, stop: Deadline) -> Route:
+        ends.append(stop.left_s)
+        return routes[0]
+
+    monkeypatch.setattr("tiger.circuits.solve.Placer", lambda *_: mock.Mock(find_best=find_best))
+    known = route_shortest_paths(build.gate_dag, GRID, np.arange(GRID.size, dtype=np.int32))
+    map_circuit(build.gate_dag, GRID, LayoutParams(level=level, time_limit_s=1e6), known=(known,), objective=objective)
+    assert ends == pytest.approx([5e5, 1e6], abs=1e3)
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ from tiger.solvers import warm as searches
 
 # The smallest circuit that runs every kernel.
 QUBITS, GATES = 5, 12
-BRIEF = PlacementParams(searchers=2, scouts=2, finalists=1, trials=2)
+BRIEF = PlacementParams(drafts=2, searchers=2, scouts=2, finalists=1, trials=2)
 KERNELS = ("routing", "windows", "placement")
 
 

@@ -9,11 +9,14 @@ from tests.routing.noise.operations import list_operations
 from tests.routing.noise.test_depth import build, cx, u
 from tests.routing.replay import find_flaw
 from tiger.routing.error_rates import Errors, Gate
+from tiger.routing.gate_dag import Operation
+from tiger.routing.noise import placement
 from tiger.routing.noise.depth import count_depth
 from tiger.routing.noise.objectives import DepthObjective, SuccessObjective
 from tiger.routing.noise.placement import PlacementParams, Placer, relabel_best
 from tiger.routing.noise.relabelling import RelabelParams
 from tiger.routing.noise.success import compute_log_success
+from tiger.routing.noise.walk import advance
 from tiger.routing.swaps.shortest import route_shortest_paths
 
 RING = [(k, (k + 1) % 6) for k in range(6)]
@@ -104,6 +107,22 @@ def test_stop_ends_with_what_is_known():
     assert objective.loss(found) == min(map(objective.loss, known))
 
 
+def test_bug_the_clock_was_looked_at_after_so_many_trials_however_long_each_took(monkeypatch):
+    """Of a circuit of 3,000 gates they took half a second; now they are as many as its patience allows."""
+    counts = []
+    monkeypatch.setattr(
+        placement, "advance", lambda walk, plan, count: (counts.append(count), advance(walk, plan, count))[1]
+    )
+    errors, (dag, singles) = device(4), circuit(4)
+    coupling = errors.coupling()
+    params = replace(PARAMS, patience=50)
+    for work, most in ((10**9, 5), (1, 1)):
+        counts.clear()
+        placer = Placer(dag, coupling, DepthObjective(dag, singles, coupling), replace(params, work=work))
+        placer.find_best(routes_of(dag, coupling), 0, bool)
+        assert set(counts) == {most}
+
+
 def test_qubits_stay_in_their_part_of_the_device():
     """Two qubits have gates in either part of a device of two."""
     pairs = [(0, 1), (1, 2), (3, 4), (4, 5)]
@@ -115,6 +134,16 @@ def test_qubits_stay_in_their_part_of_the_device():
     assert found.swaps == 0
 
 
+def test_bug_qubits_that_meet_in_control_flow_alone_came_apart():
+    """The other part of the device has a better pair, and nothing is known of what else the block needs there."""
+    pairs, block = [(0, 1), (1, 2), (3, 4), (4, 5)], (Operation((1, 2), (None, None), inner=((1, 2),)), "if_else")
+    errors = Errors.of([Gate(a, b, 0.01 if a == 4 else 0.1) for a, b in pairs], [0.0] * 6, [0.0] * 6)
+    coupling, (dag, singles) = errors.coupling(), build(3, cx(0, 1), block)
+    known = route_shortest_paths(dag, coupling, np.arange(6, dtype=np.int32))
+    found = SuccessObjective(dag, singles, coupling, errors).relocate(known, LIGHT, 0, bool)
+    assert len(set(coupling.part[found.start[:3]].tolist())) == 1
+
+
 def test_a_perfect_device_has_edges_of_no_cost():
     """Lengths are 0 there, and the search still ends."""
     (dag, singles), errors = circuit(6), Errors.of([Gate(a, b, 0.0) for a, b in RING], [0.0] * 6, [0.0] * 6)
@@ -123,6 +152,15 @@ def test_a_perfect_device_has_edges_of_no_cost():
     assert set(objective.lengths()[coupling.hops == 1]) == {0.0}
     found = Placer(dag, coupling, objective, PARAMS).find_best(routes_of(dag, coupling), 0, bool)
     assert objective.loss(found) == 0.0
+
+
+def test_bug_a_device_without_pairs_has_no_lengths():
+    """No number came of it, with a warning."""
+    (dag, singles), errors = build(1, u(0)), Errors.of([], [0.2, 0.1], [0.0] * 2)
+    coupling = errors.coupling()
+    known = route_shortest_paths(dag, coupling, np.arange(2, dtype=np.int32))
+    objective = SuccessObjective(dag, singles, coupling, errors)
+    assert Placer(dag, coupling, objective, PARAMS).find_best([known], 0, bool).start.tolist() == [1, 0]
 
 
 def test_longer_circuits_get_fewer_trials_in_proportion():

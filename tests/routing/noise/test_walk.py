@@ -116,3 +116,12 @@ def test_distances_grow_with_what_edges_cost():
         for q in range(6):
             assert (hops[p, q] == 1) == (coupling.hops[p, q] == 1)
             assert coupling.hops[p, q] < 2 or hops[coupling.neighbours[p], q].min() < hops[p, q]
+
+
+@pytest.mark.parametrize("length", [0.0, 1.0, 9.0])
+def test_bug_far_ends_of_a_long_line_were_equally_far(length):
+    """The router looks for a nearer neighbour until it finds one."""
+    size = 1_100
+    coupling = Coupling.of(size, [(k, k + 1) for k in range(size - 1)])
+    hops = scale_hops(coupling, np.full((size, size), length))
+    assert (np.diff(hops[0]) > 0).all()

@@ -131,3 +131,10 @@ def test_bug_nodes_that_cost_something_decide_between_embeddings() -> None:
     ]
     costs = [planted + work @ cost[nodes] for nodes in symmetries]
     assert _cost(Problem(tasks=tasks, topology=topology, rule="one-to-one")) < np.quantile(costs, 0.1)
+
+
+def test_bug_traffic_of_tasks_with_themselves_alone_has_no_levels() -> None:
+    """It was divided by the number of its tasks."""
+    problem, _ = _pose(dict.fromkeys(((k, k) for k in range(30)), 1.0), nx.floyd_warshall_numpy(GRID))
+    assert list_levels(problem, list_closest(problem)) == []
+    assert _cost(problem) == 0.0

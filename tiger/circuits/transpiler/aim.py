@@ -38,7 +38,9 @@ def aim_of(
     """Return the aim of an objective; InputError for success on a device that states no errors."""
     if objective == "cx":
         return RouteAim(None, count_cx)
-    singles = count_singles(model.dag.num_qubits(), model.steps, model.build, [node.name for node in model.operations])
+    # What is on one qubit would count as a gate.
+    names = ["barrier" if node.is_control_flow() else node.name for node in model.operations]
+    singles = count_singles(model.dag.num_qubits(), model.steps, model.build, names)
     if objective == "depth":
         return RouteAim(DepthObjective(model.gate_dag, singles, coupling), lambda dag: count_depth(_operations(dag)))
     if isinstance(device, CouplingMap) or not has_errors(device):

@@ -89,18 +89,23 @@ class SuccessObjective(RouteObjective):
         super().__init__(_measure_of(dag, singles, self._device_costs.costs, weights))
         own = np.concatenate([[0], np.cumsum(singles.gates + singles.reads)])[singles.first]
         self._errors, self._coupling, self._uses = errors, coupling, np.diff(own).astype(np.float64)
+        self._inner = dag.inner[:, 1:]
 
     def relocate(self, route: Route, params: RelabelParams, seed: int, stop: Stop) -> Route:
-        """Return the best relabelling found."""
+        """Return the best relabelling found, the route as it is where that parts qubits that meet in control flow."""
         operations = expand_route(self.measure.tape, route.steps.copy(), route.start.copy())
-        return relabel(route, find_best_places(operations, self._device_costs, params, seed, stop))
+        found = relabel(route, find_best_places(operations, self._device_costs, params, seed, stop))
+        # Control flow counts as no operation, so that a part of the device may look free for one of them alone.
+        part = self._coupling.part[found.start[self._inner]]
+        return found if (part[:, 0] == part[:, 1]).all() else route
 
     def lengths(self) -> FloatArray:
         """Return the cost of a SWAP on every edge over the mean."""
         pair = self.measure.costs.pair
         swap = pair + pair.T + np.minimum(pair, pair.T)
         known = swap[np.isfinite(swap)]
-        return swap * (len(known) / max(float(known.sum()), TINY))
+        # Nothing is known where no pair works: zero times an infinite cost is no number.
+        return swap * (len(known) / max(float(known.sum()), TINY)) if len(known) else swap
 
     def losses(self) -> "Losses":
         """Return the errors by edge and qubit."""

@@ -15,8 +15,9 @@ from tiger.routing.noise.relabelling import RelabelParams
 from tiger.routing.noise.walk import BEST, TRIED, Walk, WalkPlan, advance, allocate_walk, traverse
 from tiger.routing.route import Route
 
-# Trials between two looks at the clock, and passes of a routing from a random layout.
-SLICE, PASSES = 50, 5
+# Looks at the clock in as many trials as the patience, of which there are fewer where each takes long; and passes of a
+# routing from a random layout.
+LOOKS, PASSES = 10, 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +109,7 @@ class Placer:
         walk.put(start, loss(start), int(rng.integers(1 << 31)))
         while walk.counters[0].trial < plan.trials and not stop():
             # Good edges may be a relabelling away, which is only worth its price for what is better already.
-            if advance(walk, plan, SLICE):
+            if advance(walk, plan, max(plan.patience // LOOKS, 1)):
                 better = self._touch(walk.get(TRIED), rng, stop)
                 walk.move(better, loss(better))
         return walk.get(BEST)

@@ -60,11 +60,10 @@ class WalkViews(NamedTuple):
 
 
 class WalkCounters:
-    """Count the trials and those since the last gain; the losses of the routes PRESENT, BEST and TRIED."""
+    """Count the trials and those since the last gain; the losses of the routes BEST and TRIED."""
 
     trial: int
     vain: int
-    present: float
     best: float
     tried: float
 
@@ -107,7 +106,7 @@ class Walk(NamedTuple):
     def move(self, route: Route, loss: float) -> None:
         """Go on from a route, which is the best."""
         counters = self.counters[0]
-        counters.present = counters.best = loss
+        counters.best = loss
         counters.vain = 0
         for own in (PRESENT, BEST):
             self.start[own], self.length[own] = route.start, len(route.steps)
@@ -142,12 +141,15 @@ def allocate_walk(dag: GateDag, coupling: Coupling, objective: RouteObjective, r
 def scale_hops(coupling: Coupling, lengths: FloatArray) -> HopArray:
     """Return distances as the router reads them, with 1 for neighbours alone, in units by what edges cost.
 
-    Bounded lengths keep it true that a neighbour on a shortest path is nearer, which the router relies on.
+    Bounded lengths keep it true that a neighbour on a shortest path is nearer, which the router relies on. Hops, where
+    a shortest path is too long for these units, as on a line of 1,000 qubits.
     """
     a, b = coupling.edges.T
     weight = np.clip(1 - SHARE + SHARE * lengths[a, b], SHORTEST, LONGEST)
     graph = coo_array((weight, (a, b)), shape=(coupling.size, coupling.size)).tocsr()
     scaled = 1 + np.maximum(np.round(UNIT * (shortest_path(graph, directed=False) - 1)), 1)
+    if scaled[np.isfinite(scaled)].max(initial=0) >= FAR:
+        return coupling.hops.copy()
     return np.where(coupling.hops <= 1, coupling.hops, np.minimum(scaled, FAR)).astype(np.int16)
 
 
@@ -184,11 +186,10 @@ def advance(walk: Walk, plan: WalkPlan, count: int) -> bool:
             # Somewhat worse is taken too, by a margin that shrinks.
             if counters.tried < counters.best * (1 + plan.slack * (1 - counters.trial / plan.trials)):
                 copy_route(walk, TRIED, PRESENT)
-                counters.present = counters.tried
         # Back to the best after this many trials without a better one.
         if counters.vain > plan.patience:
             copy_route(walk, BEST, PRESENT)
-            counters.present, counters.vain = counters.best, 0
+            counters.vain = 0
     return False
 
 
