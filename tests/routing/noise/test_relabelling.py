@@ -90,6 +90,25 @@ def test_a_waiting_qubit_goes_where_it_decays_least(plain):
     assert find_best_places(operations, device_costs, RelabelParams(), 0, bool).tolist() == [2, 1, 0]
 
 
+def test_waits_lead_where_not_all_places_can_be_looked_at(monkeypatch):
+    """On a grid with more places for a tree of eight qubits than visits; without waits errors alone lead."""
+    size, rng = 36, np.random.default_rng(0)
+    pairs = [(a, b) for a in range(size) for b in (a + 1, a + 6) if b < size and (b == a + 6 or b % 6)]
+    gates = [Gate(a, b, rng.random() / 99, 1.0) for a, b in pairs]
+    errors = Errors.of(gates, rng.random(size) / 99, rng.random(size) / 99, decay=rng.random(size) / 9)
+    device_costs = DeviceCosts.of(errors.coupling(), costs_of(errors))
+    tree = [(14, 15), (15, 16), (15, 21), (21, 27), (14, 8), (27, 33), (16, 22)]
+    operations = operations_of_gates([("cx", tree[k]) for k in rng.integers(0, len(tree), 30)])
+
+    def find():
+        params = RelabelParams(visits=1_000, rounds=0)
+        return loss(operations, find_best_places(operations, device_costs, params, 0, bool), device_costs.costs)
+
+    guided = find()
+    monkeypatch.setattr(relabelling._RelabelSearch, "count_waits", lambda _: None)
+    assert guided < 0.7 * find()
+
+
 def test_uses_are_counted_by_pair_and_qubit():
     """Each end lists a pair, gates by direction."""
     operations = operations_of_gates([("cx", (0, 1)), ("cx", (0, 1)), ("swap", (1, 0)), ("u", (2,)), ("measure", (2,))])

@@ -1,7 +1,8 @@
 """Compiled branch and bound: where the qubits of a routed circuit lose least, each pair that it uses on a pair.
 
 Depth first (Land, Doig 1960, doi:10.2307/1910129). Losses by errors are a sum over pairs and qubits, which bounds from
-below what a partial placement leads to; of a whole one the circuit is timed, so that waiting counts as it is.
+below what a partial placement leads to; of a whole one the circuit is timed, so that waiting counts as it is. With the
+seconds that qubits waited where they were before, the sum is nearer to the whole, and bounds nothing.
 """
 
 from typing import NamedTuple
@@ -23,7 +24,7 @@ class DeviceUsage(NamedTuple):
     """Hold what operations use of a device of N qubits.
 
     Qubit p meets `near[e]`, e from `first[p]` to `first[p + 1]`, in `there[e]` gates from p, `back[e]` gates to p and
-    `swaps[e]` SWAPs, listed at both ends. `ones[N]` one-qubit gates, `reads[N]` measurements.
+    `swaps[e]` SWAPs, listed at both ends. `ones[N]` one-qubit gates, `reads[N]` measurements, `waits[N]` seconds.
     """
 
     first: IndexArray
@@ -33,6 +34,7 @@ class DeviceUsage(NamedTuple):
     swaps: FloatArray
     ones: FloatArray
     reads: FloatArray
+    waits: FloatArray
 
 
 class LeastCosts(NamedTuple):
@@ -41,6 +43,7 @@ class LeastCosts(NamedTuple):
     edge: FloatArray
     single: FloatArray
     readout: FloatArray
+    decay: FloatArray
 
 
 class DeviceCosts(NamedTuple):
@@ -57,7 +60,7 @@ class DeviceCosts(NamedTuple):
         degree = (coupling.neighbours >= 0).sum(axis=1, dtype=np.int32)
         pair = np.where(coupling.hops == 1, costs.pair, np.inf)
         p, q = coupling.edges.T
-        each = np.minimum(pair[p, q], pair[q, p]), costs.single, costs.readout
+        each = np.minimum(pair[p, q], pair[q, p]), costs.single, costs.readout, costs.decay
         # Finite, since nothing times an infinite cost would be no number in a sum of bounds.
         least = LeastCosts(*[np.minimum(np.sort(column), WORST) for column in each])
         return cls(coupling.neighbours.copy(), degree, costs._replace(pair=pair), least)
@@ -100,7 +103,7 @@ def prepare(
     for v in state.order:
         image[v] = 0
     # The most used pair meets the cheapest edge, and so on: the rearrangement inequality makes that a lower bound.
-    uses, pairs = np.zeros((3, max(len(usage.near), len(place)))), 0
+    uses, pairs = np.zeros((4, max(len(usage.near), len(place)))), 0
     for depth in range(len(state.order) - 1, -1, -1):
         v, later = state.order[depth], len(state.order) - 1 - depth
         image[v] = -1
@@ -110,9 +113,11 @@ def prepare(
                 pairs += 1
         insert_use(uses[1], later, usage.ones[v])
         insert_use(uses[2], later, usage.reads[v])
+        insert_use(uses[3], later, usage.waits[v])
         state.rest[depth] = sum_products(uses[0], least.edge, pairs)
         state.rest[depth] += sum_products(uses[1], least.single, later + 1)
         state.rest[depth] += sum_products(uses[2], least.readout, later + 1)
+        state.rest[depth] += sum_products(uses[3], least.decay, later + 1)
 
 
 @inner_kernel
@@ -184,6 +189,7 @@ def time_whole(state: BranchState, costs: ErrorCosts) -> float:
     for p in range(len(times.free)):
         times.free[p] = 0.0
         times.live[p] = False
+        times.waited[p] = 0.0
     _, loss, idle = run_operations(state.operations, state.image, costs, times)
     return loss + idle
 
@@ -234,7 +240,7 @@ def insert_candidate(state: BranchState, depth: int, q: int, cost: float, bound:
 def compute_cost_at(state: BranchState, usage: DeviceUsage, device_costs: DeviceCosts, v: int, q: int) -> float:
     """Return the cost of qubit v at device qubit q, with its gates to qubits that are placed."""
     costs = device_costs.costs
-    total = 0.0
+    total = usage.waits[v] * costs.decay[q]
     # What is not used adds nothing: zero times an infinite cost is no number.
     if usage.ones[v] > 0:
         total += usage.ones[v] * costs.single[q]

@@ -61,18 +61,20 @@ class Duration(NamedTuple):
 
 
 class QubitTimes(NamedTuple):
-    """Hold when device qubit p is `free[N]` again, and whether what it holds is `live[N]`.
+    """Hold when device qubit p is `free[N]` again, whether what it holds is `live[N]`, and how long it has waited.
 
-    What nothing has acted on, or is measured, is not live: it has nothing to lose.
+    What nothing has acted on, or is measured, is not live: it has nothing to lose. `waited[N]` counts the seconds of
+    live qubits by the device qubit that the operations name.
     """
 
     free: FloatArray
     live: BoolArray
+    waited: FloatArray
 
     @classmethod
     def of(cls, size: int) -> "QubitTimes":
         """Return the times of a device before the first operation."""
-        return cls(np.zeros(size), np.zeros(size, np.bool_))
+        return cls(np.zeros(size), np.zeros(size, np.bool_), np.zeros(size))
 
 
 class RouteTape(NamedTuple):
@@ -297,7 +299,8 @@ def run_operations(
             q = place[operations[k, 2]]
             # Scheduled as soon as possible: a gate begins when both of its qubits are free.
             start = max(times.free[p], times.free[q])
-            idle += wait_until(times, costs, p, start) + wait_until(times, costs, q, start)
+            first = wait_until(times, costs, operations[k, 1], p, start)
+            idle += first + wait_until(times, costs, operations[k, 2], q, start)
             loss += costs.pair[p, q]
             stop = start + costs.pair_s[p, q]
             # Three CX, the outer two in the better direction; what the qubits hold changes places.
@@ -314,10 +317,12 @@ def run_operations(
 
 
 @inner_kernel
-def wait_until(times: QubitTimes, costs: ErrorCosts, p: int, start: float) -> float:
-    """Return the loss of a qubit until `start`."""
+def wait_until(times: QubitTimes, costs: ErrorCosts, named: int, p: int, start: float) -> float:
+    """Return the loss of a qubit until `start`, and note how long it waits."""
     # Nothing is lost by a qubit in its initial state, or one that has been read.
     if not times.live[p]:
         return 0.0
     # Decoherence while a qubit waits: exp(-rate * seconds), as a logarithm.
-    return float(costs.decay[p] * (start - times.free[p]))
+    gap = start - times.free[p]
+    times.waited[named] += gap
+    return float(costs.decay[p] * gap)

@@ -125,7 +125,7 @@ def measure_route(measure: Measure, steps: IndexArray, start: IndexArray) -> flo
     """Return what a route loses; the layout `start[N]` ends as the final one."""
     operations = expand_route(measure.tape, steps, start)
     size = len(start)
-    times = QubitTimes(np.zeros(size), np.zeros(size, np.bool_))
+    times = QubitTimes(np.zeros(size), np.zeros(size, np.bool_), np.zeros(size))
     end, loss, idle = run_operations(operations, measure.stay, measure.costs, times)
     moves = 0
     for k in range(len(steps)):

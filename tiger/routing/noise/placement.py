@@ -18,6 +18,9 @@ from tiger.routing.route import Route
 # Looks at the clock in as many trials as the patience, of which there are fewer where each takes long; and passes of a
 # routing from a random layout.
 LOOKS, PASSES = 10, 5
+# The power by which drafts and trials shrink where a draft takes more work: at a hundred times as much there are a
+# twentieth as many, which take five times as long.
+SHRINKING = 2 / 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,8 +30,8 @@ class PlacementParams:
     The best `finalists` of them go on for `trials` more. A searcher goes back to its best route after `patience` trials
     in vain. A trial may be worse than the best by a share that falls from `slack` to nothing, and take `more` SWAPs
     than before. `relabelled` routes are moved to their best places as `relabel` says, and routes on the way as `touch`
-    says. There are as many drafts and trials where a draft takes up to `work` candidates scored, else fewer in
-    proportion. `pinned` routes keep their start, which is the caller's layout, and are only routed on from there.
+    says. There are as many drafts and trials where a draft takes up to `work` candidates scored, else fewer. `pinned`
+    routes keep their start, which is the caller's layout, and are only routed on from there.
     """
 
     drafts: int = 1_000
@@ -43,11 +46,11 @@ class PlacementParams:
     work: int = 12_000
     pinned: bool = False
     relabel: RelabelParams = field(default_factory=RelabelParams)
-    touch: RelabelParams = field(default_factory=lambda: RelabelParams(visits=5_000, rounds=5))
+    touch: RelabelParams = field(default_factory=lambda: RelabelParams(visits=2_000, rounds=2))
 
     def fit(self, work: int) -> "PlacementParams":
         """Return the parameters where a draft takes so much work."""
-        share = min(1.0, self.work / max(work, 1))
+        share = min(1.0, self.work / max(work, 1)) ** SHRINKING
         drafts, scouts, trials, patience = (
             math.ceil(share * each) for each in (self.drafts, self.scouts, self.trials, self.patience)
         )

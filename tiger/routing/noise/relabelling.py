@@ -13,7 +13,7 @@ import numpy as np
 from tiger.model.seams import Stop
 from tiger.routing.coupling import IndexArray
 from tiger.routing.noise.branching import BranchState, DeviceCosts, DeviceUsage, branch, prepare
-from tiger.routing.noise.depth import ONE, PAIR, READ, SWAP, QubitTimes, time_operations
+from tiger.routing.noise.depth import ONE, PAIR, READ, SWAP, QubitTimes, run_operations, time_operations
 from tiger.routing.route import Route
 
 # Visits to candidates between two calls of `stop`.
@@ -45,16 +45,19 @@ def find_best_places(
     """Return `place[N]`, a permutation, where every device qubit that operations use had best be; never a worse one.
 
     Optimal if branch and bound ends within its visits: losses by errors, a sum over pairs and qubits, bound from below
-    what a partial placement leads to, and whole ones are timed. Otherwise parts are placed again in rounds.
+    what a partial placement leads to, and whole ones are timed. Otherwise all of them are placed again with the losses
+    by waiting that were measured at the best places, which bound nothing, and then parts in rounds.
     """
     search = _RelabelSearch(operations, device_costs, params, stop)
-    if not search.place_all():
+    if not search.place_all() and not stop():
+        search.count_waits()
+        search.place_all()
         search.place_parts(np.random.default_rng(seed))
     return search.place
 
 
 def count_usage(operations: IndexArray, size: int) -> DeviceUsage:
-    """Count what operations use of every pair and qubit of N; O(k log k)."""
+    """Count what operations use of every pair and qubit of N, that do not wait; O(k log k)."""
     kind, p, q = operations.T.astype(np.int64)
     uses: dict[tuple[int, int], list[float]] = {}
     meets = kind == PAIR, kind == SWAP
@@ -71,7 +74,7 @@ def count_usage(operations: IndexArray, size: int) -> DeviceUsage:
     ones = np.bincount(p[kind == ONE], q[kind == ONE], size).astype(np.float64)
     reads = np.bincount(p[kind == READ], minlength=size).astype(np.float64)
     there, back, swaps = (column.copy() for column in table.T)
-    return DeviceUsage(first, pairs[:, 1].copy(), there, back, swaps, ones, reads)
+    return DeviceUsage(first, pairs[:, 1].copy(), there, back, swaps, ones, reads, np.zeros(size))
 
 
 class _RelabelSearch:
@@ -86,8 +89,14 @@ class _RelabelSearch:
         self.used = np.flatnonzero(self.is_used)
 
     def place_all(self) -> bool:
-        """Place all qubits again; return whether their places are the best."""
+        """Place all qubits again; return whether that ended, and places are the best where no waits are counted."""
         return self._place_again(_order_qubits(self.usage, self.used.tolist()), self.params.visits)
+
+    def count_waits(self) -> None:
+        """Count how long every qubit waits at the best places, now and after every gain."""
+        times = QubitTimes.of(len(self.place))
+        run_operations(self.operations, self.place, self.device_costs.costs, times)
+        self.usage = self.usage._replace(waits=times.waited)
 
     def place_parts(self, rng: np.random.Generator) -> None:
         """Place small connected parts again."""
@@ -115,6 +124,8 @@ class _RelabelSearch:
             self.loss = bound
             self.place[state.order] = state.best
             self.place[~self.is_used] = np.setdiff1d(np.arange(len(self.place)), self.place[self.used])
+            if self.usage.waits.any():
+                self.count_waits()
         return ended
 
     def _start_branching(self, order: list[int]) -> BranchState:
