@@ -41,8 +41,8 @@ FALCON = (
     *((22, 25), (23, 24), (24, 25), (25, 26)),
 )
 QUBITS, SEEDS, THREADS = 27, (0,), 2
-# Of ours: from 4 on the search goes on where it gains little. Most seeds of Qiskit's level 3, which gets our time.
-EFFORTS, MOST_SEEDS = (1, 4), 200
+# Most seeds of Qiskit's level 3, which gets our time.
+MOST_SEEDS = 200
 FOLDERS, WIDEST = ("revlib", "qasmbench"), 1_000
 # Circuits that succeed less often than this say nothing; losses that differ by less are equal.
 LIKELY, ROUNDING = 0.01, 1e-9
@@ -79,14 +79,13 @@ def table(say: Callable[[str], None], data: Path | None) -> Iterator[tuple[str, 
     yield HEAD
     warm(say)
     for name, made in (("equally likely up to 0.5 %", uniform), ("log-normal around 0.9 %", lognormal)):
-        for effort in EFFORTS:
-            scores = []
-            for seed in SEEDS:
-                target = made(seed)
-                for title, circuit in (*library(seed), *(load_circuits(data) if data else ())):
-                    say(f"{title}, seed {seed}, effort {effort}")
-                    scores.append(measure(circuit, target, seed, effort))
-            yield f"{name}, effort {effort}" if effort > 1 else name, *cells(np.array(scores))
+        scores = []
+        for seed in SEEDS:
+            target = made(seed)
+            for title, circuit in (*library(seed), *(load_circuits(data) if data else ())):
+                say(f"{title}, seed {seed}")
+                scores.append(measure(circuit, target, seed))
+        yield name, *cells(np.array(scores))
 
 
 def cells(scores: np.ndarray) -> Iterator[str]:
@@ -103,12 +102,12 @@ def cells(scores: np.ndarray) -> Iterator[str]:
     yield f"{np.sum((ours > best + ROUNDING) & likely)} of {np.sum(likely)}"
 
 
-def measure(circuit: QuantumCircuit, target: Target, seed: int, effort: int) -> Score:
+def measure(circuit: QuantumCircuit, target: Target, seed: int) -> Score:
     """Map a circuit with Qiskit and with us."""
     errors, begun = errors_of_target(target), time.process_time()
     routed = preset(circuit, target, seed)
     peer_s, begun = time.process_time() - begun, time.process_time()
-    params = LayoutParams(level=3, objective="success", seed=seed, threads=THREADS, effort=effort)
+    params = LayoutParams(level=3, objective="success", seed=seed, threads=THREADS)
     ours = dag_to_circuit(find_mapping(circuit_to_dag(circuit), target, params).emission.dag)
     ours_s, begun = time.process_time() - begun, time.process_time()
     best, tried = _loss(routed, errors), 1

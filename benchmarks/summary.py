@@ -162,17 +162,15 @@ def _delivered(table: list[list[str]]) -> tuple[str, ...]:
 
 
 def _noise(table: list[list[str]]) -> tuple[str, ...]:
-    # The first effort's rows: that of the default.
-    rows = [row for row in table if "effort" not in row[0]]
-    least = min(int(row[3].removesuffix(" %")) for row in rows)
-    behind = [row[8] for row in rows if not row[8].startswith("0 ")]
+    least = min(int(row[3].removesuffix(" %")) for row in table)
+    behind = [row[8] for row in table if not row[8].startswith("0 ")]
     losses = f"behind in {' and '.join(behind)}" if behind else "nowhere"
     loss = f"{losses}; without waiting times behind in up to {100 - least} %"
     return (
         "error rates",
         "estimated success over Qiskit's",
         "Qiskit 1, best of seeds in equal time",
-        _span(rows, 7),
+        _span(table, 7),
         loss,
     )
 
