@@ -99,8 +99,8 @@ def test_a_known_part_can_be_skipped(plain: None) -> None:
     whole = route_both_ways(dag, RING, 3)[1]
     arrays, cut = frontier.build_arrays(dag, RING)[0], len(whole.steps) // 2
     state = frontier.allocate_state(arrays, 500)
-    frontier.begin(arrays, state, whole.start)
-    frontier.carry_out_known(arrays, state, whole.steps, cut)
+    frontier.begin(arrays, state, Route(start=whole.start, steps=whole.steps[:cut]).end())
+    frontier.carry_out_nodes(arrays, state, whole.steps, 0, cut)
     router.route(arrays, state, PARAMS, 4, 10**6)
     steps = np.concatenate([whole.steps[:cut], state.steps[: state.counters[0].steps]])
     assert find_flaw(dag, RING, Route(start=whole.start, steps=steps)) == ""

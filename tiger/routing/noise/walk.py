@@ -22,9 +22,8 @@ from tiger.routing.swaps.frontier import (
     RoutingState,
     allocate_state,
     begin,
-    begin_counting,
     build_arrays,
-    carry_out,
+    carry_out_nodes,
     draw_below,
 )
 from tiger.routing.swaps.rerouting import copy_mapping
@@ -261,11 +260,8 @@ def route_side(walk: Walk, cut: int, side: int, limit: float) -> bool:
         arrays = walk.views.long_back if side == BACK else walk.views.long_ahead
     draw_params(walk, UNIT if weighted else 1.0)
     begin(arrays, state, walk.cut)
-    # SWAPs of steps that are done would move the mapping, which is that at the cut already.
-    for k in range(cut if side == BACK else 0, walk.length[PRESENT] if side == BACK else cut):
-        if walk.steps[PRESENT, k, 0] >= 0:
-            carry_out(arrays, state, walk.steps[PRESENT, k, 0], -1)
-    begin_counting(state)
+    low, high = (cut, walk.length[PRESENT]) if side == BACK else (0, cut)
+    carry_out_nodes(arrays, state, walk.steps[PRESENT], low, high)
     most = int(min(limit, len(state.steps)))
     return route(arrays, state, walk.params, draw_below(counters, RNG_MODULUS), most) <= most
 

@@ -266,14 +266,15 @@ def remove_from_front(state: RoutingState, v: int) -> None:
     counters.front = kept
 
 
-@kernel
-def carry_out_known(arrays: RoutingArrays, state: RoutingState, steps: IndexArray, count: int) -> None:
-    """Carry out the first `count` known steps without cost, right after `begin`, whatever made them possible."""
-    for i in range(count):
-        if steps[i, 0] < 0:
-            exchange(state, -1 - steps[i, 0], steps[i, 1])
-        else:
-            carry_out(arrays, state, steps[i, 0], steps[i, 1])
+@inner_kernel
+def carry_out_nodes(arrays: RoutingArrays, state: RoutingState, steps: IndexArray, low: int, high: int) -> None:
+    """Carry out the nodes of some known steps without cost, right after `begin`, whatever made them possible.
+
+    Their SWAPs are left out: the mapping is that after them already.
+    """
+    for i in range(low, high):
+        if steps[i, 0] >= 0:
+            carry_out(arrays, state, steps[i, 0], NOWHERE)
     begin_counting(state)
 
 

@@ -19,8 +19,7 @@ from tiger.routing.swaps.frontier import (
     RoutingArrays,
     RoutingState,
     begin,
-    begin_counting,
-    carry_out,
+    carry_out_nodes,
     draw_below,
 )
 from tiger.routing.swaps.prices import price_part
@@ -327,11 +326,7 @@ def prepare_side(arrays: RoutingArrays, state: RoutingState, pool: RoutePool, si
     cut, e = pool.attempt[0].cut, pool.attempt[0].route
     begin(arrays, state, pool.place)
     low, high = (cut, pool.length[e]) if side == 0 else (0, cut)
-    # SWAPs are left out: the mapping is that at the cut already.
-    for i in range(low, high):
-        if pool.steps[e, i, 0] >= 0:
-            carry_out(arrays, state, pool.steps[e, i, 0], -1)
-    begin_counting(state)
+    carry_out_nodes(arrays, state, pool.steps[e], low, high)
 
 
 @inner_kernel

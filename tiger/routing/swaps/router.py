@@ -36,9 +36,9 @@ ROUNDING = 1e-9
 def route(arrays: RoutingArrays, state: RoutingState, params: Sequence[RouterParams], seed: int, limit: int) -> int:
     """Route what is not done yet from the mapping in `state`; return the price of it, TOO_MUCH if above `limit`.
 
-    Call `begin(arrays, state, start)` before, or `begin` and then `carry_out_known(arrays, state, steps, count)`. The
-    params are one record. The steps are `state.steps[:state.counters[0].steps]`, the end mapping is `state.place`; the
-    work is added to `state.counters[0].work`. O(steps * front * degree).
+    Call `begin(arrays, state, start)` before, or `begin` and then `carry_out_nodes(arrays, state, steps, low, high)`.
+    The params are one record. The steps are `state.steps[:state.counters[0].steps]`, the end mapping is `state.place`;
+    the work is added to `state.counters[0].work`. O(steps * front * degree).
     """
     counters = state.counters[0]
     counters.rng = 1 + seed % (RNG_MODULUS - 1)
