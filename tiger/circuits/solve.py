@@ -128,13 +128,12 @@ def map_circuit(
         objective it has never more extra CX gates than level 2
     """
     task, incumbent = begin(dag, coupling, params, fixed)
-    end = incumbent.stop
+    end, lower_bound = incumbent.stop, 0
     incumbent.stop = end if objective is None else share_time(end, ROUTES_SHARE)
     if known:
         with incumbent.stage("known"):
             for route in known:
                 incumbent.add(route)
-    lower_bound = 0
     find_perfect_layout(task, incumbent)
     if not incumbent.optimal:
         lower_bound = search_exactly(task, incumbent, bound_extra_cx(task, incumbent))
