@@ -71,8 +71,8 @@ class BranchState(NamedTuple):
 
     `operations[k, 3]` are those of the circuit. `order[h]`: qubits in the order they are placed; `rest[h + 1]`: least
     cost of what comes after; `image[N]`: where a qubit is, or -1; `taken[N]`; `ranked[h, N]`, `price[h, N]`: candidates
-    and their costs, `width[h]` of them; `turn[h + 1]`: the next of them, and the depth; `spent[h + 1]`: losses by
-    errors; `best[h]`: the best images in order. `times` is scratch.
+    and their costs, `width[h]` of them; `turn[h + 1]`: the next of them, and the depth; `spent[h + 1]`: losses so
+    far; `best[h]`: the best images in order. `times` is scratch.
     """
 
     operations: IndexArray

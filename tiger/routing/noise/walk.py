@@ -167,7 +167,7 @@ def traverse(walk: Walk, start: IndexArray, passes: int) -> bool:
         if not route_side(walk, walk.length[PRESENT] if side == BACK else 0, side, NEVER):
             return False
         copy_mapping(walk.state.place, walk.cut)
-    return append_made(walk, AHEAD)
+    return append_new(walk, AHEAD)
 
 
 @allocating_kernel
@@ -208,12 +208,12 @@ def vary(walk: Walk, plan: WalkPlan) -> bool:
         if not append_old(walk, 0, cut):
             return False
     else:
-        if not (route_side(walk, cut, BACK, limit) and append_made(walk, BACK)):
+        if not (route_side(walk, cut, BACK, limit) and append_new(walk, BACK)):
             return False
         copy_mapping(state.place, walk.start[TRIED])
     if part == BEFORE:
         return append_old(walk, cut, length)
-    return route_side(walk, cut, AHEAD, limit) and append_made(walk, AHEAD)
+    return route_side(walk, cut, AHEAD, limit) and append_new(walk, AHEAD)
 
 
 @inner_kernel
@@ -280,7 +280,7 @@ def draw_params(walk: Walk, unit: float) -> None:
 
 
 @inner_kernel
-def append_made(walk: Walk, side: int) -> bool:
+def append_new(walk: Walk, side: int) -> bool:
     """Append the steps that were routed to TRIED, those of a backward routing turned around; False without room."""
     made, done = walk.state.counters[0].steps, walk.length[TRIED]
     if done + made > walk.steps.shape[1]:
