@@ -114,7 +114,7 @@ def test_stages_never_cost_more_than_those_before() -> None:
     assert costs[-1] == found.route.extra_cx
 
 
-@pytest.mark.parametrize(("least_gain", "slices"), [(1.1, 1), (0.0, 3)])
+@pytest.mark.parametrize(("least_gain", "slices"), [(1.1, 1), (0.0, 4)])
 def test_a_slice_that_gains_little_is_the_last(monkeypatch: pytest.MonkeyPatch, least_gain: float, slices: int) -> None:
     """The first where all of what is left would be too little, and none where nothing is."""
     monkeypatch.setattr("tiger.circuits.solve.STOP", StopParams(least_gain=least_gain))
