@@ -16,6 +16,7 @@ from tiger.solvers.annealing.refinement import Cooling, Refinement, RefineParams
 from tiger.solvers.greedy import complete
 from tiger.solvers.instance import Instance, instance_of
 from tiger.solvers.matching.growth import Growth
+from tiger.solvers.matching.isomorphism import find_isomorphism
 from tiger.solvers.matching.levels import DENSEST, list_closest, list_edges, list_levels, list_links
 from tiger.solvers.matching.monomorphism import TargetGraph, matcher_of, search_embeddings
 from tiger.solvers.matching.neighbourhoods import Neighbourhoods, rule_out
@@ -138,7 +139,11 @@ class LevelMatching(NamedTuple):
 
     def embed_whole(self, graphs: GraphPair) -> IntArray | None:
         """Return the cheapest mapping of several that embeddings of a whole guest lead to, None where none is found."""
-        places = _embed_all(graphs.guest, graphs.target, self.allowed, 1 if graphs.perfect else SEVERAL)
+        guest, target, perfect = graphs
+        place = find_isomorphism(guest, target) if perfect else None
+        if place is not None and self.allowed[guest.degrees > 0, place[guest.degrees > 0]].all():
+            return self.complete(place)
+        places = _embed_all(guest, target, self.allowed, 1 if perfect else SEVERAL)
         found = [mapping for place in places if (mapping := self.complete(place)) is not None]
         return min(found, key=self.price, default=None)
 

@@ -112,6 +112,23 @@ def test_pins_and_forbidden_pairs_hold() -> None:
     assert cost_of(problem, found).total < 2 * planted
 
 
+def test_pins_hold_where_another_isomorphism_is_found_first() -> None:
+    """A torus has one for every node that a task may be pinned to; at least one of three pins is not of the first."""
+    first = GraphMatching().search(_pose(FAMILIES["torus"], 0, 1)[0], np.arange(36), effort=1, seed=0, stop=bool).places
+    different = 0
+    for task in (0, 7, 20):
+        pin = {"pinned": lambda order, task=task: {str(order[task]): str(task)}}
+        problem, planted = _pose(FAMILIES["torus"], 0, 1, **pin)
+        pinned = int(np.flatnonzero(problem.pins >= 0)[0])
+        start = np.arange(36)
+        start[[pinned, task]] = start[[task, pinned]]
+        found = GraphMatching().search(problem, start, effort=1, seed=0, stop=bool).places
+        assert violations(problem, found) == ()
+        assert cost_of(problem, found).total == planted
+        different += first[pinned] != task
+    assert different
+
+
 def test_a_part_of_the_hardware_is_found() -> None:
     """A ring of 30 in a torus of 36."""
     torus = nx.convert_node_labels_to_integers(FAMILIES["torus"])
