@@ -186,7 +186,23 @@ class LevelMatching(NamedTuple):
 
     def complete(self, place: IntArray) -> IntArray | None:
         """Return a mapping with the other tasks put where they cost least, None where they do not fit."""
-        return complete(self.problem, self.inst, place, self.start)
+        found = complete(self.problem, self.inst, place, self.start)
+        return complete(self.problem, self.inst, self.make_room(place), self.start) if found is None else found
+
+    def make_room(self, place: IntArray) -> IntArray:
+        """Return places [n] where tasks that no node left may have take that of another, which goes to the nearest."""
+        place = place.copy()
+        for task in np.flatnonzero(place < 0).tolist():
+            left = np.setdiff1d(self.problem.topology.hosts, place)
+            if not len(left) or self.allowed[task, left].any():
+                continue
+            others = np.flatnonzero(place >= 0)
+            fits = self.allowed[others][:, left] & self.allowed[task, place[others], None]
+            far = np.where(fits, self.problem.metric.between(place[others, None], left), np.inf)
+            other, node = np.unravel_index(far.argmin(), far.shape)
+            if fits[other, node]:
+                place[task], place[others[other]] = place[others[other]], left[node]
+        return place
 
     def polish(self, places: IntArray) -> IntArray:
         """Return a mapping after swaps at temperatures that keep most of it."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.model.seams import Stop
+from tiger.solvers.matching.colours import match_unique
 from tiger.solvers.matching.growth import Growth, count_matches, grow
 from tiger.solvers.matching.neighbourhoods import Neighbourhoods
 from tiger.solvers.matching.patterns import EarPattern, PatternSearch, Wave, build_pattern, match_pattern
@@ -100,7 +101,7 @@ class SeedNursery:
         self.best, self.least = self.empty, self.price(self.empty.place)
         params, n = self.params, len(self.empty.place)
         self.work = params.growth_work * n + params.base_work
-        self.grown = np.empty((params.patterns * params.keep, n), np.int64)
+        self.grown = np.empty((params.patterns * params.keep + 1, n), np.int64)
 
     @property
     def edges(self) -> int:
@@ -162,6 +163,7 @@ def embed_most(
     empty, pinned = Growth.of(allowed, target), np.flatnonzero(pins >= 0)
     empty.place[pinned], empty.owner[pins[pinned]] = pins[pinned], pinned
     nursery = SeedNursery(guest=guest, target=target, empty=empty, price=price, params=params)
+    _grow_unique(nursery)
     waiting: list[Seed] = []
     for number, seeds in enumerate(_find_seeds(nursery, seed, stop)):
         waiting = sorted(waiting + seeds, key=lambda item: item[:2])
@@ -177,6 +179,15 @@ def embed_most(
             break
         nursery.grow(item)
     return _repair(nursery), max(nursery.work, 0)
+
+
+def _grow_unique(nursery: SeedNursery) -> None:
+    """Grow what colours say which vertex is which of, before all patterns: irregular graphs grow from many vertices."""
+    order, places = match_unique(nursery.guest, nursery.target)
+    empty = nursery.empty
+    kept = empty.allowed[order, places] & (empty.place[order] < 0) & (empty.owner[places] < 0)
+    if kept.any():
+        nursery.grow(Seed(-np.inf, 0, order[kept], places[kept]))
 
 
 def count_edges(guest: Neighbourhoods, target: Neighbourhoods, place: IntArray) -> int:
