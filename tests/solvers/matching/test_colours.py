@@ -27,7 +27,7 @@ def test_colours_tell_apart_what_is_beside() -> None:
 
 @pytest.mark.parametrize("moved", [0, 10])
 def test_vertices_of_a_tree_are_told_by_what_is_around_them(moved: int) -> None:
-    """Leaves beside the same vertex are alike, most others are not, and far from edges that moved nearly all are right."""
+    """Leaves beside one vertex are alike, most others are not, and nearly all are right where few edges moved."""
     rng = np.random.default_rng(2)
     tree = nx.random_labeled_tree(1000, seed=3)
     turn, guest, edges = rng.permutation(1010), tree.copy(), list(tree.edges)
