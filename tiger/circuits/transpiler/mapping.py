@@ -15,7 +15,7 @@ from tiger.circuits.incumbent import Mapped
 from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL
 from tiger.circuits.params import FusingParams, LayoutParams
 from tiger.circuits.solve import HOLDING_LEVEL, map_along_path, map_circuit
-from tiger.circuits.transpiler.aim import aim_of
+from tiger.circuits.transpiler.aim import RouteAim, aim_of
 from tiger.circuits.transpiler.blocks import price_swaps
 from tiger.circuits.transpiler.emission import Emission, emit
 from tiger.circuits.transpiler.exits import NEEDS_SWAPS, has_exits, keeps_exits
@@ -111,7 +111,7 @@ def _map_on(
     perfect = rated and mapped.route is own[0]
     route = mapped.route if fixed is not None else _settle(mapped.route, model, coupling, device, aim.objective)
     if known is not None and own and route is own[0]:
-        emission = known
+        emission = known if aim.objective is None else _emit_again(model, route, coupling, params, aim, known)
     else:
         route, emission = _emit_first(model, (route, *own), coupling, params)
     mapped = replace(mapped, route=route)
@@ -178,6 +178,16 @@ def _emit_first(
             with suppress(InputError):
                 return route, _emit(model, route, coupling, params)
         raise
+
+
+def _emit_again(
+    model: CircuitModel, route: Route, coupling: Coupling, params: LayoutParams, aim: RouteAim, known: Emission
+) -> Emission:
+    """Return the circuit that is known of a route, or that of ours where gates that commute lose less in its order."""
+    with suppress(InputError):
+        own = _emit(model, route, coupling, params)
+        return own if aim.loss(own.dag) < aim.loss(known.dag) else known
+    return known
 
 
 def _emit(model: CircuitModel, route: Route, coupling: Coupling, params: LayoutParams) -> Emission:

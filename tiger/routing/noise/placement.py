@@ -29,10 +29,11 @@ class PlacementParams:
     """Set the work: `searchers` searches of `scouts` trials, from the best known routes and of `drafts` fresh ones.
 
     The best `finalists` of them go on for `trials` more. A searcher goes back to its best route after `patience` trials
-    in vain. A trial may be worse than the best by a share that falls from `slack` to nothing, and take `more` SWAPs
-    than before. `relabelled` routes are moved to their best places as `relabel` says, and routes on the way as `touch`
-    says. There are as many drafts and trials where a draft takes up to `work` candidates scored, else fewer. `pinned`
-    routes keep their start, which is the caller's layout, and are only routed on from there.
+    in vain. A trial may be worse than the best by a share that falls from `slack` to nothing, and either side of its
+    cut may take `more` SWAPs than the whole before. `relabelled` routes are moved to their best places as `relabel`
+    says, and routes on the way as `touch` says. There are as many drafts and trials where a draft takes up to `work`
+    candidates scored, else fewer. `pinned` routes keep their start, which is the caller's layout, and are only routed
+    on from there.
     """
 
     drafts: int = 1_000
