@@ -1,6 +1,7 @@
 """Tests of the choice among routes and of the search for better ones."""
 
 from dataclasses import replace
+from itertools import chain, repeat
 
 import numpy as np
 import pytest
@@ -169,3 +170,20 @@ def test_longer_circuits_get_fewer_trials():
     assert params.fit(1_000) == params
     fitted = params.fit(8_000)
     assert (fitted.drafts, fitted.scouts, fitted.trials, fitted.patience) == (25, 10, 20, 5)
+
+
+def test_bug_the_first_draft_alone_said_how_many_there_are(monkeypatch):
+    """It may take ten times the work of another, the middle of those drawn does not; and one more was drawn in vain."""
+    errors, (dag, singles) = device(4), circuit(4)
+    coupling = errors.coupling()
+    params, works, drawn = replace(PARAMS, drafts=100, work=1_000), chain([100_000], repeat(10_000)), []
+
+    def draw(_, walk, route, rng):
+        walk.state.counters[0].work += next(works)
+        drawn.append(rng)
+        return route
+
+    monkeypatch.setattr(Placer, "_draw_route", draw)
+    placer = Placer(dag, coupling, DepthObjective(dag, singles, coupling), params)
+    placer.find_best(routes_of(dag, coupling), 0, bool)
+    assert len(drawn) == params.fit(10_000).drafts == 22

@@ -109,6 +109,19 @@ def test_waits_lead_where_not_all_places_can_be_looked_at(monkeypatch):
     assert guided < 0.7 * find()
 
 
+def test_bug_waits_were_counted_again_only_where_some_qubit_waited_before():
+    """On a line none does but at its better end, where one waits for a gate that takes eight seconds more."""
+    gates = [Gate(0, 1, 0.2, 1.0), Gate(1, 2, 0.2, 1.0), Gate(2, 3, 0.2, 1.0), Gate(3, 4, 0.0, 9.0)]
+    errors = Errors.of(gates, [0.0] * 5, [0.0] * 5, decay=[1e-3] * 5)
+    device_costs = DeviceCosts.of(errors.coupling(), costs_of(errors))
+    operations = operations_of_gates([("cx", (0, 1)), ("cx", (2, 3)), ("cx", (1, 2))])
+    search = relabelling._RelabelSearch(operations, device_costs, RelabelParams(), bool)
+    search.count_waits()
+    assert not search.usage.waits.any()
+    assert search.place_all()
+    assert sorted(search.usage.waits.tolist()) == [0, 0, 0, 0, 8]
+
+
 def test_uses_are_counted_by_pair_and_qubit():
     """Each end lists a pair, gates by direction."""
     operations = operations_of_gates([("cx", (0, 1)), ("cx", (0, 1)), ("swap", (1, 0)), ("u", (2,)), ("measure", (2,))])

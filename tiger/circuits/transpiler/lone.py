@@ -10,7 +10,6 @@ from qiskit.transpiler import AnalysisPass, Layout, PassManager, Target
 from qiskit.transpiler.passes import ApplyLayout
 
 from tiger.circuits.transpiler.faults import list_operations
-from tiger.circuits.transpiler.target import find_faulty_qubits, find_faulty_readouts
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.routing.coupling import IndexArray
 
@@ -71,13 +70,10 @@ def choose_places(counts: IntArray, free: IndexArray, device: Target) -> IndexAr
 
 def _list_rates(device: Target) -> FloatArray:
     """Return the errors `[2, N]` of gates on one qubit and of measurements, 1 without what other qubits have."""
-    from tiger.routing.error_rates import errors_of_target  # it loads kernels
+    from tiger.circuits.transpiler.aim import list_errors  # it loads kernels
 
-    errors = errors_of_target(device)
-    rates = np.stack([errors.single, errors.readout])
-    rates[0, sorted(find_faulty_qubits(device))] = 1
-    rates[1, sorted(find_faulty_readouts(device))] = 1
-    return rates
+    errors = list_errors(device)
+    return np.stack([errors.single, errors.readout])
 
 
 def build_lone_placement(device: Target) -> PassManager:

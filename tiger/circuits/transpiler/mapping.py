@@ -15,7 +15,7 @@ from tiger.circuits.incumbent import Mapped
 from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL
 from tiger.circuits.params import FusingParams, LayoutParams
 from tiger.circuits.solve import HOLDING_LEVEL, map_along_path, map_circuit
-from tiger.circuits.transpiler.aim import aim_of
+from tiger.circuits.transpiler.aim import RouteAim, aim_of
 from tiger.circuits.transpiler.blocks import price_swaps
 from tiger.circuits.transpiler.emission import Emission, emit
 from tiger.circuits.transpiler.exits import NEEDS_SWAPS, has_exits, keeps_exits
@@ -31,6 +31,7 @@ from tiger.errors import InputError
 from tiger.routing.coupling import Coupling, IndexArray
 from tiger.routing.embedding.embedding import EmbeddingParams, needs_swaps
 from tiger.routing.gate_dag import GateDag
+from tiger.routing.noise.objectives import RouteObjective
 from tiger.routing.route import Route
 from tiger.routing.swaps.linear import place_on_path
 
@@ -108,9 +109,9 @@ def _map_on(
         fixed,
     )
     perfect = rated and mapped.route is own[0]
-    route = mapped.route if fixed is not None else _settle(mapped.route, model, coupling, device)
+    route = mapped.route if fixed is not None else _settle(mapped.route, model, coupling, device, aim.objective)
     if known is not None and own and route is own[0]:
-        emission = known
+        emission = known if aim.objective is None else _emit_again(model, route, coupling, params, aim, known)
     else:
         route, emission = _emit_first(model, (route, *own), coupling, params)
     mapped = replace(mapped, route=route)
@@ -177,6 +178,16 @@ def _emit_first(
             with suppress(InputError):
                 return route, _emit(model, route, coupling, params)
         raise
+
+
+def _emit_again(
+    model: CircuitModel, route: Route, coupling: Coupling, params: LayoutParams, aim: RouteAim, known: Emission
+) -> Emission:
+    """Return the circuit that is known of a route, or that of ours where gates that commute lose less in its order."""
+    with suppress(InputError):
+        own = _emit(model, route, coupling, params)
+        return own if aim.loss(own.dag) < aim.loss(known.dag) else known
+    return known
 
 
 def _emit(model: CircuitModel, route: Route, coupling: Coupling, params: LayoutParams) -> Emission:
@@ -323,23 +334,35 @@ def _check_start(mapped: Mapped, fixed: IndexArray | None) -> Mapped:
     return mapped
 
 
-def _settle(route: Route, model: CircuitModel, coupling: Coupling, device: Target | CouplingMap) -> Route:
+def _settle(
+    route: Route,
+    model: CircuitModel,
+    coupling: Coupling,
+    device: Target | CouplingMap,
+    objective: RouteObjective | None = None,
+) -> Route:
     """Return a route that leaves no circuit qubit on a device qubit without pairs, as far as others are spare.
 
-    Where too few are, qubits without operations give way, and faulty device qubits are left first.
+    Where too few are, qubits without operations give way, and faulty device qubits are left first. What would lose more
+    by an objective stays where it is.
     """
     lone = coupling.neighbours[:, 0] < 0
     if coupling.size == 1 or not lone.any():
         return route
     rank = lone.astype(np.int32)
     rank[[*find_faulty_qubits(device) & set(np.flatnonzero(lone).tolist())]] = 2
-    start, qubits = route.start.copy(), model.dag.num_qubits()
+    start, qubits = route.start, model.dag.num_qubits()
     busy = np.zeros(coupling.size, np.bool_)
     busy[[qubit for touched in model.qubits for qubit in touched]] = True
     here = rank[start]
-    moving = sorted(np.flatnonzero(here[:qubits]), key=lambda k: (not busy[k], -here[k]))
     spare = sorted(np.flatnonzero(~busy), key=lambda k: (here[k], k < qubits))
-    for a, b in zip(moving, spare, strict=False):
-        if here[b] < here[a] and (busy[a] or b >= qubits):
-            start[a], start[b] = start[b], start[a]
+    for a in sorted(np.flatnonzero(here[:qubits]), key=lambda k: (not busy[k], -here[k])):
+        b = next((b for b in spare if here[b] < here[a] and (busy[a] or b >= qubits)), None)
+        if b is not None:
+            moved = start.copy()
+            moved[[a, b]] = start[[b, a]]
+            before, after = (replace(route, start=places) for places in (start, moved))
+            if objective is None or objective.loss(after) <= objective.loss(before):
+                start = moved
+                spare.remove(b)
     return replace(route, start=start)

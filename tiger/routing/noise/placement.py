@@ -1,6 +1,7 @@
 """Which of many routes of a circuit to take where errors or time count, and a search for a better one."""
 
 import math
+from bisect import insort
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -28,10 +29,11 @@ class PlacementParams:
     """Set the work: `searchers` searches of `scouts` trials, from the best known routes and of `drafts` fresh ones.
 
     The best `finalists` of them go on for `trials` more. A searcher goes back to its best route after `patience` trials
-    in vain. A trial may be worse than the best by a share that falls from `slack` to nothing, and take `more` SWAPs
-    than before. `relabelled` routes are moved to their best places as `relabel` says, and routes on the way as `touch`
-    says. There are as many drafts and trials where a draft takes up to `work` candidates scored, else fewer. `pinned`
-    routes keep their start, which is the caller's layout, and are only routed on from there.
+    in vain. A trial may be worse than the best by a share that falls from `slack` to nothing, and either side of its
+    cut may take `more` SWAPs than the whole before. `relabelled` routes are moved to their best places as `relabel`
+    says, and routes on the way as `touch` says. There are as many drafts and trials where a draft takes up to `work`
+    candidates scored, else fewer. `pinned` routes keep their start, which is the caller's layout, and are only routed
+    on from there.
     """
 
     drafts: int = 1_000
@@ -71,9 +73,8 @@ class Placer:
             return known[0]
         walk = allocate_walk(self._dag, self._coupling, objective, known)
         first, *rngs = (np.random.default_rng([seed, number]) for number in range(params.searchers + 1))
-        fresh = self._draw_route(walk, known[0], first)
-        params = params.fit(walk.state.counters[0].work)
-        found = [*known, *self._draft(walk, fresh, params.drafts, first, stop)]
+        drafts, params = self._draft(walk, known[0], first, stop)
+        found = [*known, *drafts]
         # Successive halving: every start is searched for a while, and the best of what comes of it for longer.
         for trials, many in ((params.scouts, params.searchers), (params.trials, params.finalists)):
             plan = WalkPlan(trials, params.patience, params.slack, params.more, params.pinned)
@@ -83,13 +84,21 @@ class Placer:
         again = derive(seed, params.searchers)
         return best if stop() else relocate(best, objective, params, params.relabel, again, stop)
 
-    def _draft(self, walk: Walk, fresh: Route, count: int, rng: np.random.Generator, stop: Stop) -> list[Route]:
-        """Return a fresh route and others, each where it loses least."""
-        drafts: list[Route] = []
-        while len(drafts) < count and not stop():
-            drafts.append(self._touch(fresh, rng, stop))
+    def _draft(
+        self, walk: Walk, fresh: Route, rng: np.random.Generator, stop: Stop
+    ) -> tuple[list[Route], PlacementParams]:
+        """Return fresh routes, each where it loses least, and the parameters that fit the work of one.
+
+        One may take ten times the work of another, so that the middle one counts of those so far.
+        """
+        drafts, works, params, counters = list[Route](), list[int](), self._params, walk.state.counters[0]
+        while len(drafts) < params.drafts and not stop():
+            before = counters.work
             fresh = self._draw_route(walk, fresh, rng)
-        return drafts
+            insort(works, int(counters.work - before))
+            drafts.append(self._touch(fresh, rng, stop))
+            params = self._params.fit(works[(len(works) - 1) // 2])
+        return drafts, params
 
     def _draw_route(self, walk: Walk, route: Route, rng: np.random.Generator) -> Route:
         """Return a route from where a random layout drifts to, the given one if routing does not end.

@@ -87,6 +87,7 @@ class _RelabelSearch:
         self.usage = count_usage(operations, len(self.place))
         self.is_used = np.diff(self.usage.first) + self.usage.ones + self.usage.reads > 0
         self.used = np.flatnonzero(self.is_used)
+        self.counts_waits = False
 
     def place_all(self) -> bool:
         """Place all qubits again; return whether that ended, and places are the best where no waits are counted."""
@@ -96,6 +97,7 @@ class _RelabelSearch:
         """Count how long every qubit waits at the best places, now and after every gain."""
         times = QubitTimes.of(len(self.place))
         run_operations(self.operations, self.place, self.device_costs.costs, times)
+        self.counts_waits = True
         self.usage = self.usage._replace(waits=times.waited)
 
     def place_parts(self, rng: np.random.Generator) -> None:
@@ -124,7 +126,7 @@ class _RelabelSearch:
             self.loss = bound
             self.place[state.order] = state.best
             self.place[~self.is_used] = np.setdiff1d(np.arange(len(self.place)), self.place[self.used])
-            if self.usage.waits.any():
+            if self.counts_waits:
                 self.count_waits()
         return ended
 
