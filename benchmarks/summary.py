@@ -142,14 +142,16 @@ def _circuits(table: list[list[str]]) -> tuple[str, ...]:
 
 
 def _record(table: list[list[str]]) -> tuple[str, ...]:
-    row, seconds, best = (_row(table, start) for start in ("all", "seconds", "published: best"))
+    starts = "all", "seconds", "at effort 1", "its seconds", "published: best"
+    row, seconds, quick, quick_s, best = (_row(table, start) for start in starts)
     # Three columns a device: LightSABRE, TIGER with the order of gates kept, and TIGER without.
-    peer, own, published = (
-        sum(int(cell.replace(",", "")) for cell in cells) for cells in (row[3::3], row[4::3], best[3::3])
+    peer, own, first, published = (
+        sum(int(cell.replace(",", "")) for cell in cells) for cells in (row[3::3], row[4::3], quick[4::3], best[3::3])
     )
     peers = f"LightSABRE 1, best published {published / peer:.3f}"
-    loss = f"{_range(seconds[4::3])} s a circuit, LightSABRE {_range(seconds[3::3])} s"
-    return "24 circuits of papers, 3 devices", "extra CX over LightSABRE's", peers, f"{own / peer:.3f}", loss
+    loss = f"{_range(quick_s[4::3])} and {_range(seconds[4::3])} s a circuit, LightSABRE {_range(seconds[3::3])} s"
+    found = f"{first / peer:.3f}, at effort 4 {own / peer:.3f}"
+    return "24 circuits of papers, 3 devices", "extra CX over LightSABRE's", peers, found, loss
 
 
 def _delivered(table: list[list[str]]) -> tuple[str, ...]:
