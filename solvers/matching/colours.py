@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tiger.model.arrays import IntArray
+from tiger.model.arrays import BoolArray, IntArray
 from tiger.solvers.matching.neighbourhoods import Neighbourhoods
 
 HashArray = NDArray[np.uint64]
@@ -33,16 +33,27 @@ class GraphUnion(NamedTuple):
     codes: HashArray
 
     @classmethod
-    def of(cls, first: Neighbourhoods, second: Neighbourhoods) -> "GraphUnion":
-        """Return two graphs as one; O(edges)."""
-        ours, theirs = np.flatnonzero(first.degrees), np.flatnonzero(second.degrees)
-        numbers = np.cumsum(first.degrees > 0) - 1, np.cumsum(second.degrees > 0) - 1 + len(ours)
-        degrees = np.concatenate([first.degrees[ours], second.degrees[theirs]])
-        indices = np.concatenate([numbers[0][first.indices], numbers[1][second.indices]])
-        drawn = np.random.default_rng(0).integers(1 << 63, size=len(degrees) + 2, dtype=np.uint64)
+    def of(
+        cls, first: Neighbourhoods, second: Neighbourhoods, left: tuple[BoolArray, BoolArray] | None = None
+    ) -> "GraphUnion":
+        """Return two graphs as one, or what is `left` of their vertices and the edges between these; O(edges)."""
+        heads, tails, vertices, size = list[IntArray](), list[IntArray](), list[IntArray](), 0
+        for side, graph in enumerate((first, second)):
+            row, col = np.repeat(np.arange(len(graph.degrees)), graph.degrees), graph.indices
+            if left is not None:
+                row, col = (each[left[side][row] & left[side][col]] for each in (row, col))
+            own, number = np.unique(row, return_inverse=True)
+            place = np.zeros(len(graph.degrees), np.int64)
+            place[own] = np.arange(len(own))
+            heads.append(number + size)
+            tails.append(place[col] + size)
+            vertices.append(own)
+            size += len(own)
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(np.concatenate(heads), minlength=size))])
+        drawn = np.random.default_rng(0).integers(1 << 63, size=size + 2, dtype=np.uint64)
         # Odd, so that no product loses a bit.
         codes = drawn * np.uint64(2) + np.uint64(1)
-        return cls(np.concatenate([[0], np.cumsum(degrees)]), indices, ours, theirs, codes)
+        return cls(indptr, np.concatenate(tails), vertices[0], vertices[1], codes)
 
     def refine(self, colours: IntArray) -> IntArray:
         """Return colours, from 0 on, that also tell apart how many of each are beside a vertex; O(edges)."""
@@ -51,17 +62,19 @@ class GraphUnion(NamedTuple):
         return refined
 
 
-def match_unique(guest: Neighbourhoods, target: Neighbourhoods) -> tuple[IntArray, IntArray]:
+def match_unique(
+    guest: Neighbourhoods, target: Neighbourhoods, left: tuple[BoolArray, BoolArray], rounds: range = ROUNDS
+) -> tuple[IntArray, IntArray]:
     """Return the vertices of a guest, and of a target the node of each, that alone have their colour in either graph.
 
-    Colours of more rounds come first, and what they match stays.
+    In what is `left` of both, `[n]` and `[N]`. Colours of more rounds come first, and what they match stays.
     """
-    union = GraphUnion.of(guest, target)
+    union = GraphUnion.of(guest, target, left)
     k, found = len(union.first), list[tuple[IntArray, IntArray]]()
     colours = np.zeros(len(union.indptr) - 1, np.int64)
-    for number in range(1, ROUNDS.stop):
+    for number in range(1, rounds.stop):
         colours = union.refine(colours) if len(colours) else colours
-        if number in ROUNDS:
+        if number in rounds:
             found.append(_find_unique(colours[:k], colours[k:]))
     place, owner = np.full(len(guest.degrees), -1), np.full(len(target.degrees), -1)
     for ours, theirs in reversed(found):

@@ -8,7 +8,7 @@ import numpy as np
 
 from tiger.model.arrays import BoolArray, FloatArray, IntArray
 from tiger.model.seams import Stop
-from tiger.solvers.matching.colours import match_unique
+from tiger.solvers.matching.colours import ROUNDS, match_unique
 from tiger.solvers.matching.growth import Growth, count_matches, grow
 from tiger.solvers.matching.neighbourhoods import Neighbourhoods
 from tiger.solvers.matching.patterns import EarPattern, PatternSearch, Wave, build_pattern, match_pattern
@@ -19,6 +19,8 @@ ONCE = 200
 # Vertices of a pattern that count as much as two bits of how many nodes are like its centre: patterns at the rim of a
 # grid of 44 x 45 vertices come first so, without which 3 of 5 such grids end 3 to 11 % dearer.
 VERTICES = 20
+# Rounds of refinement whose colours say which vertex is which: far from all others at first, then among those left.
+WAVES = ROUNDS, *(range(1, ROUNDS.stop),) * 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +103,7 @@ class SeedNursery:
         self.best, self.least = self.empty, self.price(self.empty.place)
         params, n = self.params, len(self.empty.place)
         self.work = params.growth_work * n + params.base_work
-        self.grown = np.empty((params.patterns * params.keep + 1, n), np.int64)
+        self.grown = np.empty((params.patterns * params.keep + len(WAVES), n), np.int64)
 
     @property
     def edges(self) -> int:
@@ -182,12 +184,22 @@ def embed_most(
 
 
 def _grow_unique(nursery: SeedNursery) -> None:
-    """Grow what colours say which vertex is which of, before all patterns: irregular graphs grow from many vertices."""
-    order, places = match_unique(nursery.guest, nursery.target)
+    """Grow what colours say which vertex is which of, before all patterns: irregular graphs grow from many vertices.
+
+    Then what they say of the vertices and the nodes that are left, as long as prices fall.
+    """
     empty = nursery.empty
-    kept = empty.allowed[order, places] & (empty.place[order] < 0) & (empty.owner[places] < 0)
-    if kept.any():
-        nursery.grow(Seed(-np.inf, 0, order[kept], places[kept]))
+    for rounds in WAVES:
+        grown, before = nursery.best, nursery.least
+        order, places = match_unique(nursery.guest, nursery.target, (grown.place < 0, grown.owner < 0), rounds)
+        new = empty.allowed[order, places]
+        known = np.flatnonzero((grown.place >= 0) & (empty.place < 0))
+        if not new.any():
+            break
+        order, places = np.concatenate([known, order[new]]), np.concatenate([grown.place[known], places[new]])
+        nursery.grow(Seed(-np.inf, 0, order, places))
+        if nursery.over or nursery.least >= before:
+            break
 
 
 def count_edges(guest: Neighbourhoods, target: Neighbourhoods, place: IntArray) -> int:

@@ -35,7 +35,7 @@ def test_vertices_of_a_tree_are_told_by_what_is_around_them(moved: int) -> None:
     while guest.number_of_edges() < len(edges):
         guest.add_edge(*rng.choice(1000, 2, replace=False).tolist())
     target = nx.relabel_nodes(tree, dict(enumerate(turn.tolist())))
-    order, places = match_unique(_read(guest), _read(target, 1010))
+    order, places = match_unique(_read(guest), _read(target, 1010), (np.ones(1000, bool), np.ones(1010, bool)))
     assert len(order) > 350
     assert len(np.unique(places)) == len(places)
     assert (turn[order] == places).mean() > 0.98
@@ -45,5 +45,13 @@ def test_regular_graphs_match_nothing() -> None:
     """All vertices have one colour; without edges there is none."""
     ring, empty = _read(nx.cycle_graph(8)), _read(nx.empty_graph(8))
     for guest, target in ((ring, ring), (ring, empty), (empty, ring), (empty, empty)):
-        order, places = match_unique(guest, target)
+        order, places = match_unique(guest, target, (np.ones(8, bool), np.ones(8, bool)))
         assert len(order) == len(places) == 0
+
+
+def test_what_is_left_is_matched_by_itself() -> None:
+    """A ring without two vertices is a path of one vertex, and one of five, whose middle is like no other."""
+    ring, left = _read(nx.cycle_graph(8)), np.ones(8, bool)
+    left[[2, 4]] = False
+    order, places = match_unique(ring, ring, (left, np.roll(left, 1)), range(1, 3))
+    assert (order.tolist(), places.tolist()) == ([7], [0])

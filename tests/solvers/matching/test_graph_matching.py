@@ -73,7 +73,7 @@ def test_with_edges_moved_it_lies_almost_on_itself(name: str) -> None:
     assert _cost(problem) <= planted
 
 
-@pytest.mark.parametrize(("family", "seed"), [("cubic", 25), ("tree", 31)])
+@pytest.mark.parametrize(("family", "seed"), [("cubic", 25), ("quartic", 7)])
 def test_bug_one_try_missed_what_others_found(family: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Graphs with a twentieth of the edges moved, which no other place of the vertices makes cheaper."""
     problem, planted = _pose(FAMILIES[family], FAMILIES[family].number_of_edges() // 20, seed)
