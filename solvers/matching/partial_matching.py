@@ -19,7 +19,9 @@ ONCE = 200
 # Vertices of a pattern that count as much as two bits of how many nodes are like its centre: patterns at the rim of a
 # grid of 44 x 45 vertices come first so, without which 3 of 5 such grids end 3 to 11 % dearer.
 VERTICES = 20
-# Rounds of refinement whose colours say which vertex is which: far from all others at first, then among those left.
+# Rounds of refinement whose colours say which vertex is which, of the whole graphs and then of what is left. With the
+# first alone three trees of 2,000 with a hundredth of their edges moved cost 1.02 to 1.12 times as much as at their place,
+# with all 0.99 to 1.06 times.
 WAVES = ROUNDS, *(range(1, ROUNDS.stop),) * 3
 
 
