@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import linear_sum_assignment
 
 from tiger.model.arrays import BoolArray, Int32Array, IntArray
 from tiger.model.metrics import DenseMetric
@@ -110,7 +112,8 @@ class LevelMatching(NamedTuple):
                     return min(wholes, key=self.price, default=self.start)
                 targets[-1].append(pair)
                 whole = self.embed_whole(pair)
-                if whole is not None and pair.perfect:
+                # Where tasks have made room for others, some edges may be longer.
+                if whole is not None and pair.perfect and _keeps_all(pair, whole):
                     return whole
                 wholes += [] if whole is None else [whole]
         if wholes:
@@ -142,9 +145,12 @@ class LevelMatching(NamedTuple):
         guest, target, perfect = graphs
         place = find_isomorphism(guest, target) if perfect else None
         if place is not None and self.allowed[guest.degrees > 0, place[guest.degrees > 0]].all():
-            return self.complete(place)
-        places = _embed_all(guest, target, self.allowed, 1 if perfect else SEVERAL)
+            places = place[None]
+        else:
+            places = _embed_all(guest, target, self.allowed, 1 if perfect else SEVERAL)
         found = [mapping for place in places if (mapping := self.complete(place)) is not None]
+        if not found and not self.stop():
+            found = [self.make_room(place) for place in places[: max(1, TRIED // len(self.start))]]
         return min(found, key=self.price, default=None)
 
     def embed_levels(self, graphs: list[GraphPair]) -> IntArray:
@@ -176,8 +182,9 @@ class LevelMatching(NamedTuple):
         price = PartialPrice(self.problem)
         place, left = embed_most(graphs, (self.allowed, pins), price, self.params, seed, self.stop)
         found = self.complete(place)
-        if found is None or self.stop():
+        if self.stop():
             return self.start if found is None else found
+        found = self.make_room(place) if found is None else found
         return _improve(graphs, self.inst, (self.allowed, min(left, MOST_REGROWTH)), found, seed)
 
     def price(self, places: IntArray) -> float:
@@ -186,23 +193,22 @@ class LevelMatching(NamedTuple):
 
     def complete(self, place: IntArray) -> IntArray | None:
         """Return a mapping with the other tasks put where they cost least, None where they do not fit."""
-        found = complete(self.problem, self.inst, place, self.start)
-        return complete(self.problem, self.inst, self.make_room(place), self.start) if found is None else found
+        return complete(self.problem, self.inst, place, self.start)
 
     def make_room(self, place: IntArray) -> IntArray:
-        """Return places [n] where tasks that no node left may have take that of another, which goes to the nearest."""
-        place = place.copy()
-        for task in np.flatnonzero(place < 0).tolist():
-            left = np.setdiff1d(self.problem.topology.hosts, place)
-            if not len(left) or self.allowed[task, left].any():
-                continue
-            others = np.flatnonzero(place >= 0)
-            fits = self.allowed[others][:, left] & self.allowed[task, place[others], None]
-            far = np.where(fits, self.problem.metric.between(place[others, None], left), np.inf)
-            other, node = np.unravel_index(far.argmin(), far.shape)
-            if fits[other, node]:
-                place[task], place[others[other]] = place[others[other]], left[node]
-        return place
+        """Return a mapping in which tasks with a place go elsewhere where others fit on no node that is left.
+
+        They go as short a way as can be, by their traffic, and the others where their traffic with them costs least: a
+        linear assignment, which there is as `start[n]` is one. Up to O(n^2 m), 1 s for 2,000 tasks, 900 of them moved.
+        """
+        placed, left, metric = np.flatnonzero(place >= 0), np.flatnonzero(place < 0), self.problem.metric
+        volumes = sp.csr_array(self.problem.tasks.traffic + self.problem.inflow)
+        way = metric.between(place[placed, None], np.arange(self.problem.topology.size))
+        costs = np.empty(self.allowed.shape)
+        costs[placed] = volumes.sum(axis=1)[placed, None] * way
+        costs[left] = volumes[left][:, placed] @ way
+        costs[~self.allowed] = np.inf
+        return np.asarray(linear_sum_assignment(costs)[1], np.int64)
 
     def polish(self, places: IntArray) -> IntArray:
         """Return a mapping after swaps at temperatures that keep most of it."""
@@ -246,6 +252,11 @@ def list_hosts(problem: Problem) -> BoolArray:
     allowed[pinned] = False
     allowed[pinned, problem.pins[pinned]] = True
     return allowed
+
+
+def _keeps_all(graphs: GraphPair, places: IntArray) -> bool:
+    """Return whether all edges of a guest lie on edges of the target."""
+    return 2 * count_edges(graphs.guest, graphs.target, places) == len(graphs.guest.indices)
 
 
 def _embed_all(guest: Neighbourhoods, target: Neighbourhoods, allowed: BoolArray, most: int) -> IntArray:

@@ -20,8 +20,8 @@ ONCE = 200
 # grid of 44 x 45 vertices come first so, without which 3 of 5 such grids end 3 to 11 % dearer.
 VERTICES = 20
 # Rounds of refinement whose colours say which vertex is which, of the whole graphs and then of what is left. With the
-# first alone three trees of 2,000 with a hundredth of their edges moved cost 1.02 to 1.12 times as much as at their place,
-# with all 0.99 to 1.06 times.
+# first alone three trees of 2,000 with a hundredth of their edges moved cost 1.02 to 1.12 times as much as at their
+# place, with all 0.99 to 1.06 times.
 WAVES = ROUNDS, *(range(1, ROUNDS.stop),) * 3
 
 

@@ -112,6 +112,40 @@ def test_pins_and_forbidden_pairs_hold() -> None:
     assert cost_of(problem, found).total < 2 * planted
 
 
+def test_bug_several_tasks_waited_for_one_node() -> None:
+    """Three tasks fit on nodes 0, 10 and 23 of a path alone; a path of 21 leaves one or two of them."""
+    names, turn = tuple(map(str, range(24))), np.random.default_rng(1).permutation(21)
+    memory, room = np.repeat([1, 2], [21, 3]), np.ones(24, np.int64)
+    room[[0, 10, 23]] = 2
+    traffic = sp.csr_array((np.ones(20), (turn[:-1], turn[1:])), shape=(24, 24))
+    topology = Topology(names=names, metric=build("grid:24").metric, memory=room)
+    tasks = TaskGraph(names=names, traffic=traffic, memory=memory)
+    problem = Problem(tasks=tasks, topology=topology, rule="one-to-one")
+    start = np.concatenate([np.flatnonzero(room == 1), np.flatnonzero(room == 2)])
+    found = GraphMatching().search(problem, start, effort=1, seed=0, stop=bool).places
+    assert violations(problem, found) == ()
+    assert cost_of(problem, found).total == 18 + 2 + 1
+
+
+def test_bug_what_made_room_was_taken_for_perfect() -> None:
+    """A ring lies on a ring, but a task that may not have the node left takes one of them, for 18 + 2 + 2."""
+    ring, names = nx.floyd_warshall_numpy(nx.cycle_graph(20)), tuple(map(str, range(21)))
+    distance = np.full((21, 21), 9.0)
+    distance[:20, :20], distance[20, 20] = ring, 0.0
+    distance[[4, 6], 20] = distance[20, [4, 6]] = 2.0
+    turn = np.random.default_rng(1).permutation(20)
+    traffic = sp.csr_array((np.ones(20), (turn, np.roll(turn, 1))), shape=(21, 21))
+    problem = Problem(
+        tasks=TaskGraph(names=names, traffic=traffic),
+        topology=Topology(names=names, metric=DenseMetric(distance)),
+        rule="one-to-one",
+        forbidden=[("20", "20")],
+    )
+    found = GraphMatching().search(problem, np.roll(np.arange(21), 1), effort=1, seed=0, stop=bool).places
+    assert violations(problem, found) == ()
+    assert cost_of(problem, found).total == 22
+
+
 def test_pins_hold_where_another_isomorphism_is_found_first() -> None:
     """A torus has one for every node that a task may be pinned to; at least one of three pins is not of the first."""
     first = GraphMatching().search(_pose(FAMILIES["torus"], 0, 1)[0], np.arange(36), effort=1, seed=0, stop=bool).places
