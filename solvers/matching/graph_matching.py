@@ -67,7 +67,7 @@ class GraphMatching:
     """
 
     params: MatchingParams = DEFAULT
-    usage: ClassVar[Usage] = Usage(rounds="first")
+    usage: ClassVar[Usage] = Usage(rounds="first", time_share=0.5)
 
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return the mapping that an embedding leads to, or the feasible `start[n]` where that is no dearer.
@@ -77,7 +77,8 @@ class GraphMatching:
         """
         if not applies(problem, self.params) or stop():
             return Assignment(places=start.copy())
-        matching = LevelMatching(problem, instance_of(problem), list_hosts(problem), start, self.params, seed, stop)
+        inst = instance_of(problem)
+        matching = LevelMatching(problem, inst, list_hosts(problem, inst), start, self.params, seed, stop)
         found = matching.embed()
         return Assignment(places=found if matching.price(found) < matching.price(start) else start.copy())
 
@@ -108,14 +109,15 @@ class LevelMatching(NamedTuple):
         for graphs in self.list_targets():
             targets.append([])
             for pair in graphs:
-                if self.stop():
-                    return min(wholes, key=self.price, default=self.start)
                 targets[-1].append(pair)
                 whole = self.embed_whole(pair)
                 # Where tasks have made room for others, some edges may be longer.
                 if whole is not None and pair.perfect and _keeps_all(pair, whole):
                     return whole
                 wholes += [] if whole is None else [whole]
+                # Not before: hops take most of the time.
+                if self.stop():
+                    return min(wholes, key=self.price, default=self.start)
         if wholes:
             return self.polish(min(wholes, key=self.price))
         return min((self.embed_levels(graphs) for graphs in targets), key=self.price, default=self.start)
@@ -240,11 +242,10 @@ def applies(problem: Problem, params: MatchingParams = DEFAULT) -> bool:
     return few and problem.rule == "one-to-one" and problem.metric.symmetric
 
 
-def list_hosts(problem: Problem) -> BoolArray:
+def list_hosts(problem: Problem, inst: Instance) -> BoolArray:
     """Return which nodes each task may have, [n, m], pinned tasks only theirs, which no other may have."""
     allowed = np.zeros((problem.tasks.size, problem.topology.size), np.bool_)
     allowed[:, problem.topology.hosts] = True
-    inst = instance_of(problem)
     allowed &= inst.memory[:, None] <= inst.room
     allowed[problem.banned[:, 0], problem.banned[:, 1]] = False
     pinned = np.flatnonzero(problem.pins >= 0)

@@ -1,5 +1,6 @@
 """Tests of searches as stages: which rounds they run in, and how their effort is shared."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -120,6 +121,30 @@ def test_bug_islands_do_not_begin_when_time_is_up(threads, path_problem):
     else:
         run_search(incumbent, "recorder", search, Round(0, 4, 5, 9))
     assert len(search.asked) == len(incumbent.elites["recorder"]) == 1
+
+
+@dataclass(frozen=True)
+class Watcher:
+    """Keep the mapping and note how long there is."""
+
+    usage: Usage
+    left: list = field(default_factory=list)
+
+    def search(self, problem, start, *, effort, seed, stop):
+        """Return the start."""
+        self.left.append(stop.left_s)
+        return Assignment(places=start)
+
+
+def test_a_search_has_a_part_of_the_time_that_is_left(path_problem):
+    """Tests that others have the rest, and that there is no end where there is none."""
+    incumbent, halved, whole = incumbent_of(path_problem), Watcher(Usage(time_share=0.5)), Watcher(Usage())
+    run_search(incumbent, "halved", halved, Round(0, 1, 5))
+    incumbent.stop = Deadline(time.monotonic() + 100)
+    for name, search in (("halved", halved), ("whole", whole)):
+        run_search(incumbent, name, search, Round(0, 1, 5))
+    assert halved.left[0] is None
+    assert 40 < halved.left[1] <= 50 < 90 < whole.left[0] <= 100
 
 
 def test_elites_are_handed_to_the_next_round(path_problem):

@@ -21,7 +21,7 @@ from tiger.circuits.islands import Island, run_islands
 from tiger.circuits.optimization_levels import PARAMS_OF_LEVEL, OptimizationLevel
 from tiger.circuits.params import LayoutParams
 from tiger.circuits.stopping import STOP
-from tiger.circuits.time_shares import fit_work, note_end, share_time
+from tiger.circuits.time_shares import fit_work, note_end
 from tiger.model.seeds import derive
 from tiger.routing.coupling import Coupling, IndexArray
 from tiger.routing.embedding.embedding import EmbeddingParams, estimate_call_s, search_perfect_layouts
@@ -129,7 +129,7 @@ def map_circuit(
     """
     task, incumbent = begin(dag, coupling, params, fixed)
     end, lower_bound = incumbent.stop, 0
-    incumbent.stop = end if objective is None else share_time(end, ROUTES_SHARE)
+    incumbent.stop = end if objective is None else end.share(ROUTES_SHARE)
     if known:
         with incumbent.stage("known"):
             for route in known:
@@ -185,7 +185,7 @@ def begin(
 
 def find_perfect_layout(task: CircuitTask, incumbent: RouteIncumbent) -> None:
     """Look for a layout in which the circuit needs no SWAP."""
-    most, stop = task.level.embedding_calls, share_time(incumbent.stop, EMBEDDING_SHARE)
+    most, stop = task.level.embedding_calls, incumbent.stop.share(EMBEDDING_SHARE)
     params = EmbeddingParams(
         calls=fit_work(most, stop, estimate_call_s(task.dag, task.coupling)), seed=task.params.seed
     )
@@ -204,7 +204,7 @@ def bound_extra_cx(task: CircuitTask, incumbent: RouteIncumbent) -> SwapBound:
     if not calls:
         return SwapBound(0, *np.zeros((2, len(task.dag.pairs)), np.int64))
     params = ProofParams(work=calls)
-    stop = share_time(incumbent.stop, BOUND_SHARE)
+    stop = incumbent.stop.share(BOUND_SHARE)
     with incumbent.stage("bound") as detail:
         bound = bound_swaps(task.dag, task.coupling, params, task.fixed, stop)
         detail["lower_bound"] = 3 * bound.swaps
@@ -237,7 +237,7 @@ def route_segments(task: CircuitTask, incumbent: RouteIncumbent) -> None:
     """Route from the layouts of segments that need no SWAP."""
     if task.fixed is not None or not task.level.anchors or incumbent.ended:
         return
-    stop = share_time(incumbent.stop, SEGMENTS_SHARE)
+    stop = incumbent.stop.share(SEGMENTS_SHARE)
     with incumbent.stage("segments") as detail:
         segments = find_anchors(task.dag, task.coupling, SegmentParams(seed=task.params.seed), stop)
         anchors = list(islice(segments, task.level.anchors_on(task.coupling)))
@@ -254,7 +254,7 @@ def route_proposals(task: CircuitTask, incumbent: RouteIncumbent, losses: "Losse
     # Here, as levels without proposals need neither Ising models nor the mapper: 35 MB, and 0.9 s to import.
     from tiger.routing.ising.proposals import ProposalParams, propose_layouts
 
-    stop = share_time(incumbent.stop, PROPOSALS_SHARE)
+    stop = incumbent.stop.share(PROPOSALS_SHARE)
     params = ProposalParams(
         solver=task.params.solver,
         seed=task.params.seed,
@@ -280,7 +280,7 @@ def search_whole_routes(task: CircuitTask, incumbent: RouteIncumbent) -> None:
     if incumbent.optimal:
         return
     work = task.level.search_work(task.dag, task.coupling, task.params.effort)
-    stop = share_time(incumbent.stop, SEARCH_SHARE if task.level.windows.most else 1.0)
+    stop = incumbent.stop.share(SEARCH_SHARE if task.level.windows.most else 1.0)
     fitting = fit_work(work, stop, SEARCH_S / min(task.params.threads, MOST_THREADS))
     with incumbent.stage("search") as detail:
         if task.params.islands > 1:

@@ -1,15 +1,7 @@
-"""Shares of the time that a circuit's mapping has left, and what stages plan to do in them."""
-
-import time
+"""What stages of a circuit's mapping plan to do in the time that is left."""
 
 from tiger.run.deadline import Deadline
 from tiger.run.stage import Detail
-
-
-def share_time(stop: Deadline, share: float) -> Deadline:
-    """Return a deadline after a share of the time that is left."""
-    left_s = stop.left_s
-    return stop if left_s is None else Deadline(time.monotonic() + share * max(left_s, 0.0))
 
 
 def fit_work(work: int, stop: Deadline, unit_s: float) -> int:

@@ -60,7 +60,8 @@ class Usage:
     does not runs in every round, in one part. Several islands run it in one part each, but once for all where it is not
     `seeded`, as its seed plays no part. A `long` one finds more in one round than in several of as much effort in all.
     A `leader` is the stage of a quick search: where what that finds is dearer than what there was, the first round is
-    for searches of later rounds, elsewhere for those of all rounds.
+    for searches of later rounds, elsewhere for those of all rounds. One that often finds nothing gets a `time_share` of
+    the time left under a limit.
     """
 
     rounds: Literal["all", "first", "later"] = "all"
@@ -68,6 +69,7 @@ class Usage:
     seeded: bool = True
     long: bool = False
     leader: str | None = None
+    time_share: float = 1.0
 
     def covers(self, number: int, *, led: bool = True) -> bool:
         """Return whether the search runs in a round by its number, from 0; `led` unless its leader found nothing."""

@@ -39,6 +39,11 @@ class Deadline:
             return 0.0
         return None if self.at_s is None else self.at_s - time.monotonic()
 
+    def share(self, part: float) -> "Deadline":
+        """Return a deadline after a part of the time that is left."""
+        left_s = self.left_s
+        return self if left_s is None else Deadline(time.monotonic() + part * max(left_s, 0.0))
+
     def __call__(self) -> bool:
         """Return whether time is up, or the solve has to end for another reason."""
         return ENDING.is_set() or ABANDONED.get()() or (self.at_s is not None and time.monotonic() >= self.at_s)

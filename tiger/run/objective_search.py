@@ -83,6 +83,8 @@ def search_directly(
     seeds = [this_round.seed, *(derive(this_round.seed, number) for number in range(1, this_round.islands))]
     with goal.stage(name) as detail:
         detail["effort"] = this_round.effort
-        run_parts(goal, IslandCall(run_part, search), [(this_round.effort, seed) for seed in seeds], executor)
+        run_parts(
+            goal, IslandCall(run_part, search), [(this_round.effort, seed) for seed in seeds], executor, goal.stop
+        )
         if this_round.islands > 1:
             detail[ISLANDS] = this_round.islands

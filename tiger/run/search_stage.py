@@ -77,7 +77,7 @@ def run_search(
         efforts = _shares(this_round.effort, usage.parts) if islands == 1 else [this_round.effort] * islands
         seeded = [(effort, derive(this_round.seed, number)) for number, effort in enumerate(efforts)]
         run = (partial if islands == 1 else IslandCall)(run_part, search)
-        if kept := run_parts(incumbent, run, seeded, executor):
+        if kept := run_parts(incumbent, run, seeded, executor, incumbent.stop.share(usage.time_share)):
             incumbent.elites[name] = np.concatenate(kept)
 
 
@@ -86,10 +86,11 @@ def run_parts(
     run: Callable[[SearchPart], Assignment | None],
     parts: Sequence[tuple[int, int]],
     executor: Executor | None,
+    stop: Deadline,
 ) -> list[IntArray]:
     """Run a search from the best mapping for every pair (effort, seed), offer what it finds, and return its elites."""
     made = [
-        SearchPart(incumbent.problem, incumbent.places, *part, incumbent.stop, spare=number > 0)
+        SearchPart(incumbent.problem, incumbent.places, *part, stop, spare=number > 0)
         for number, part in enumerate(parts)
     ]
     found = (executor.map if executor else map)(run, made)

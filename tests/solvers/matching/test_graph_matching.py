@@ -174,6 +174,14 @@ def test_a_part_of_the_hardware_is_found() -> None:
     assert _cost(Problem(tasks=tasks, topology=topology, rule="one-to-one")) == 30
 
 
+def test_bug_hops_were_measured_for_nothing_where_time_was_up() -> None:
+    """What takes most of a short limit is of use for a whole embedding, which takes the least."""
+    problem, planted = _pose(FAMILIES["quartic"], 0, 1)
+    asked = iter([False])
+    found = GraphMatching().search(problem, np.arange(100), effort=1, seed=0, stop=lambda: next(asked, True))
+    assert cost_of(problem, found.places).total == planted
+
+
 def test_the_same_seed_finds_the_same() -> None:
     """Random numbers follow from the seed alone."""
     problem, _ = _pose(FAMILIES["cubic"], 8, 4)
