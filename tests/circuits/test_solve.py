@@ -285,7 +285,7 @@ def test_a_limit_that_binds_gives_most_of_its_time_to_wide_beams(monkeypatch: py
     route = route_shortest_paths(dag, GRID, np.arange(9, dtype=np.int32))
     search = mock.Mock(return_value=route)
     monkeypatch.setattr("tiger.circuits.solve.search", search)
-    for module in ("tiger.circuits.solve", "tiger.circuits.time_shares", "tiger.run.deadline"):
+    for module in ("tiger.circuits.solve", "tiger.run.deadline"):
         monkeypatch.setattr(f"{module}.time", mock.Mock(monotonic=lambda: 100.0))
     for limit_s in (0.5, None):
         params = LayoutParams(level=3, effort=10**6, time_limit_s=limit_s)
