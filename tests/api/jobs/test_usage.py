@@ -238,4 +238,5 @@ def test_what_a_server_has_begun_is_charged_when_it_stops(loop: Runner, own: Dur
     loop.run(story())
     found = loop.run(own.usage("ann", 1))
     loop.run(own.stop())
-    assert found.processor_s_per_day >= 0.28
+    # A sum of what is charged by and by, with rounding errors.
+    assert found.processor_s_per_day > 0.28 - 1e-9
