@@ -17,7 +17,7 @@ from tiger.solvers.annealing import cost_changes
 from tiger.solvers.annealing.refinement import Cooling, Refinement, RefineParams
 from tiger.solvers.greedy import complete
 from tiger.solvers.instance import Instance, instance_of
-from tiger.solvers.matching.growth import Growth
+from tiger.solvers.matching.growth import Growth, keeps_all
 from tiger.solvers.matching.isomorphism import find_isomorphism
 from tiger.solvers.matching.levels import DENSEST, list_closest, list_edges, list_levels, list_links
 from tiger.solvers.matching.monomorphism import TargetGraph, matcher_of, search_embeddings
@@ -112,7 +112,7 @@ class LevelMatching(NamedTuple):
                 targets[-1].append(pair)
                 whole = self.embed_whole(pair)
                 # Where tasks have made room for others, some edges may be longer.
-                if whole is not None and pair.perfect and _keeps_all(pair, whole):
+                if whole is not None and pair.perfect and keeps_all(pair.guest, pair.target, whole):
                     return whole
                 wholes += [] if whole is None else [whole]
                 # Not before: hops take most of the time.
@@ -253,11 +253,6 @@ def list_hosts(problem: Problem, inst: Instance) -> BoolArray:
     allowed[pinned] = False
     allowed[pinned, problem.pins[pinned]] = True
     return allowed
-
-
-def _keeps_all(graphs: GraphPair, places: IntArray) -> bool:
-    """Return whether all edges of a guest lie on edges of the target."""
-    return 2 * count_edges(graphs.guest, graphs.target, places) == len(graphs.guest.indices)
 
 
 def _embed_all(guest: Neighbourhoods, target: Neighbourhoods, allowed: BoolArray, most: int) -> IntArray:

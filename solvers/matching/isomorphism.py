@@ -8,6 +8,7 @@ import numpy as np
 
 from tiger.model.arrays import IntArray
 from tiger.solvers.matching.colours import GraphUnion
+from tiger.solvers.matching.growth import keeps_all
 from tiger.solvers.matching.neighbourhoods import Neighbourhoods
 
 # Ends of edges that refinements read, at 10 ns: the graphs of `benchmarks/embeddings.py`, of up to 2,064 vertices, take
@@ -35,7 +36,7 @@ def find_isomorphism(guest: Neighbourhoods, target: Neighbourhoods) -> IntArray 
     place = np.full(len(guest.degrees), -1)
     place[union.first[np.argsort(colours[:k])]] = union.second[np.argsort(colours[k:])]
     # Hashes may be equal by chance.
-    return place if _keeps_edges(guest, target, place) else None
+    return place if keeps_all(guest, target, place) else None
 
 
 def _refine(union: GraphUnion, colours: IntArray, work: int) -> tuple[IntArray | None, int]:
@@ -71,9 +72,3 @@ def _tell_apart(union: GraphUnion, colours: IntArray, number: int, work: int) ->
         if refined is not None or work <= 0:
             return refined, work
     return None, work
-
-
-def _keeps_edges(guest: Neighbourhoods, target: Neighbourhoods, place: IntArray) -> bool:
-    """Return whether every edge of a guest lies on one of a target."""
-    row = place[np.repeat(np.arange(len(guest.degrees)), guest.degrees)]
-    return bool((target.hops[row, place[guest.indices]] == 1).all())
