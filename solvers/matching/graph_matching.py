@@ -48,8 +48,9 @@ REGROW, MOST_REGROWTH = (500, 12_000, 28_000), 20_000_000
 FEWEST, GAIN = 0.6, 0.1
 # Tries of different seeds, TRIED divided by tasks within bounds, until one keeps ENOUGH: what edges grow from first
 # decides a lot. 3-regular graphs of 100 and 2,000 with a twentieth moved ended at up to 1.40 and 2.26 of their place
-# with one try, and end at 1.00 with several, each of which takes up to a fifth of the time of a whole solve.
-FEWEST_TRIES, TRIES, TRIED, ENOUGH = 2, 8, 2_000, 0.945
+# with one try, and end at 1.00 with several, each of which takes up to a fifth of the time of a whole solve. The second
+# grows ear by ear, without which heavy hexagons of 1,795 with a twentieth moved end at 1.4 to 1.9 of their place.
+FEWEST_TRIES, TRIES, TRIED, ENOUGH, BY_EARS = 3, 8, 2_000, 0.945, 1
 # What is left after an embedding of most of a graph: swaps at temperatures that keep it. After this stage alone, heavy
 # hexagons and trees of 100 vertices with a twentieth or a hundredth of their edges moved cost 4 and 1.5 % less than at
 # the local optimum, Drezner's as much, which cost 1 to 2 % more from a `hot` of 0.2 or 0.3.
@@ -172,22 +173,23 @@ class LevelMatching(NamedTuple):
         """Return the cheapest mapping that embeddings of most edges of a guest lead to, and the share that it keeps."""
         cheapest, edges = self.start, len(guest.indices) / 2
         for number in range(max(FEWEST_TRIES, min(TRIES, TRIED // len(self.start)))):
-            found = self.embed_most(guest, target, derive(self.seed, number) if number else self.seed)
+            params, seed = (self.params.for_ears() if number == BY_EARS else self.params), derive(self.seed, number)
+            found = self.embed_most(guest, target, params, seed if number else self.seed)
             cheapest = min(cheapest, found, key=self.price)
             if count_edges(guest, target, found) / edges >= ENOUGH or self.stop():
                 break
         return cheapest, count_edges(guest, target, cheapest) / edges
 
-    def embed_most(self, guest: Neighbourhoods, target: Neighbourhoods, seed: int) -> IntArray:
+    def embed_most(self, guest: Neighbourhoods, target: Neighbourhoods, params: MatchingParams, seed: int) -> IntArray:
         """Return the mapping that an embedding of most edges of a guest leads to, `start[n]` where none does."""
         graphs, pins = (guest, target), self.problem.pins
         price = PartialPrice(self.problem)
-        place, left = embed_most(graphs, (self.allowed, pins), price, self.params, seed, self.stop)
+        place = embed_most(graphs, (self.allowed, pins), price, params, seed, self.stop)
         found = self.complete(place)
         if self.stop():
             return self.start if found is None else found
         found = self.make_room(place) if found is None else found
-        return _improve(graphs, self.inst, (self.allowed, min(left, MOST_REGROWTH)), found, seed)
+        return _improve(graphs, self.inst, self.allowed, found, seed)
 
     def price(self, places: IntArray) -> float:
         """Return what a mapping costs."""
@@ -275,17 +277,13 @@ def _embed_all(guest: Neighbourhoods, target: Neighbourhoods, allowed: BoolArray
 
 
 def _improve(
-    graphs: tuple[Neighbourhoods, Neighbourhoods],
-    inst: Instance,
-    limits: tuple[BoolArray, int],
-    start: IntArray,
-    seed: int,
+    graphs: tuple[Neighbourhoods, Neighbourhoods], inst: Instance, allowed: BoolArray, start: IntArray, seed: int
 ) -> IntArray:
-    """Return a mapping after parts of an embedding grew anew, `start[n]` where that gains little.
+    """Return a mapping after parts of an embedding grew anew, each task on a node `allowed[n, N]`.
 
-    `limits` are `allowed[n, N]`, which nodes a task may have, and the most witnesses.
+    `start[n]` where that gains little.
     """
-    (guest, target), (allowed, work), n = graphs, limits, len(start)
+    (guest, target), work, n = graphs, MOST_REGROWTH, len(start)
     growth, region = Growth.of(allowed, target), RegrownRegion.allocate(inst, len(target.hops), seed)
     growth.place[:], growth.owner[start] = start, np.arange(n)
     edges, found = len(guest.indices) // 2, start

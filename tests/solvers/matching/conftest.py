@@ -3,6 +3,7 @@
 import pytest
 
 from tiger.solvers.matching import (
+    ears,
     graph_matching,
     growth,
     monomorphism,
@@ -12,7 +13,7 @@ from tiger.solvers.matching import (
     regrowth,
 )
 
-MODULES = (monomorphism, neighbourhoods, patterns, growth, regrowth, partial_matching, graph_matching)
+MODULES = (monomorphism, neighbourhoods, patterns, growth, ears, regrowth, partial_matching, graph_matching)
 
 
 @pytest.fixture

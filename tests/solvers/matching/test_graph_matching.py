@@ -83,6 +83,17 @@ def test_bug_one_try_missed_what_others_found(family: str, seed: int, monkeypatc
     assert _cost(problem) > planted
 
 
+def test_bug_growth_followed_edges_that_had_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Heavy hexagons grow back ear by ear, and not vertex by vertex, as their cycles are long."""
+    links, lattice = build("heavy-hex:7").links, nx.empty_graph(115)
+    assert links is not None
+    lattice.add_edges_from(np.stack([links.u, links.v], axis=1).tolist())
+    problem, planted = _pose(lattice, lattice.number_of_edges() // 20, 5)
+    assert _cost(problem) <= planted
+    monkeypatch.setattr(graph_matching, "BY_EARS", -1)
+    assert _cost(problem) > 1.2 * planted
+
+
 @pytest.mark.parametrize("moved", [0, 1])
 def test_plain_kernels_find_the_same(moved: int, request: pytest.FixtureRequest) -> None:
     """The Petersen graph with or without an edge moved."""
