@@ -32,6 +32,9 @@ CLUSTERED_FROM = 200_000
 # search, in place of clusters, or of a refinement, which gains 1 % where boundaries are few: roads of 4,096 to 65,536
 # tasks cost 13 % less in the time of SharedMap's `eco`.
 CHAINED_UP_TO = 1.5
+# Free tasks with few neighbours above which a bisection begins with a traversal, as time may end it before it has cut
+# enough; up to so many it is finished then.
+TRAVERSED_FROM = 4096
 # Solvers of which several find more than one, as the seed plays a part in every round.
 SEEDED = ("auto", "search", "random")
 DWAVE = ("dwave", "leap-bqm", "leap-cqm", "leap-nl")
@@ -175,10 +178,13 @@ def _quick_searches(problem: Problem) -> tuple[tuple[str, Search], ...]:
     from tiger.solvers.annealing.refinement import BRIEF, BRIEFEST, Refinement
     from tiger.solvers.multilevel import kway
     from tiger.solvers.multilevel.multilevel import MEDIUM, QUICK, Multilevel
+    from tiger.solvers.multilevel.traversal import Traversal
 
     first = Usage(rounds="first")
     if _has_chains(problem):
-        return ("bisection", Multilevel(QUICK, usage=first)), ("bisections", Multilevel(MEDIUM, usage=first))
+        begin = Traversal() if problem.free.size > TRAVERSED_FROM else None
+        bisection = Multilevel(QUICK, begin=begin, usage=first)
+        return ("bisection", bisection), ("bisections", Multilevel(MEDIUM, usage=first))
     if kway.applies(problem):
         return (("clusters", kway.KWay(finish=Refinement(BRIEFEST))),)
     return (("bisection", Multilevel(QUICK, finish=Refinement(BRIEF), usage=first)),)

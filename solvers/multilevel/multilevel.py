@@ -117,9 +117,13 @@ def applies(problem: Problem) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Multilevel:
-    """Map by recursive bisection of hardware and tasks, with no promise of quality; `finish` improves every mapping."""
+    """Map by recursive bisection of hardware and tasks, with no promise of quality.
+
+    `begin` improves the start, by which tasks are numbered, and `finish` every mapping.
+    """
 
     params: MultilevelParams = MultilevelParams()
+    begin: Search | None = None
     finish: Search | None = None
     usage: Usage = field(default=Usage(parts=2))
 
@@ -130,6 +134,8 @@ class Multilevel:
         """
         if not applies(problem):
             return Assignment(places=start.copy())
+        if self.begin is not None:
+            start = self.begin.search(problem, start, effort=1, seed=seed, stop=stop).places
         problem, order = renumber_by_node(problem, start)
         inst = instance_of(problem)
         best, least = None, np.inf
