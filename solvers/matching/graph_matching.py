@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from tiger.model.arrays import BoolArray, Int32Array, IntArray
 from tiger.model.metrics import DenseMetric
 from tiger.model.problem import Problem
-from tiger.model.seams import Assignment, Stop, Usage
+from tiger.model.seams import Assignment, Stop, Usage, left_of
 from tiger.model.seeds import derive
 from tiger.solvers.annealing import cost_changes
 from tiger.solvers.annealing.refinement import Cooling, Refinement, RefineParams
@@ -27,6 +27,8 @@ from tiger.solvers.matching.regrowth import RegrownRegion, regrow
 
 # Nodes up to which hops between all of them are worked out, which takes 0.2 GB.
 MOST_NODES = 2896
+# Seconds for each pair of nodes that distances and hops take, which are not interrupted: 40 to 60 ns for 250 to 2,000.
+PAIR_S = 6e-8
 # Edges a task, as a part of all tasks, above which a graph is too dense to look for, as it is above DENSEST.
 SHARE = 0.125
 # Embeddings of which the cheapest is taken where other traffic follows, or links differ in length. With one, grids of
@@ -74,9 +76,12 @@ class GraphMatching:
         """Return the mapping that an embedding leads to, or the feasible `start[n]` where that is no dearer.
 
         O(n (n + edges)) time for the hops between vertices, and work in proportion to n; effort plays no part. A
-        problem whose degrees show that no embedding comes near comes back as it is.
+        problem whose degrees show that no embedding comes near comes back as it is, as one does whose hops would take
+        more than the time that is left.
         """
-        if not applies(problem, self.params) or stop():
+        left_s = left_of(stop)
+        late = left_s is not None and left_s < PAIR_S * problem.topology.size**2
+        if late or not applies(problem, self.params) or stop():
             return Assignment(places=start.copy())
         inst = instance_of(problem)
         matching = LevelMatching(problem, inst, list_hosts(problem, inst), start, self.params, seed, stop)

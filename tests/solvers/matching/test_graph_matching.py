@@ -1,5 +1,7 @@
 """Tests of mapping task graphs as parts of the hardware's graph."""
 
+import time
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from tiger.model.problem import Problem
 from tiger.model.tasks import TaskGraph
 from tiger.model.topology import Topology
 from tiger.objectives.cost import cost_of, violations
+from tiger.run.deadline import Deadline
 from tiger.solvers.matching import graph_matching
 from tiger.solvers.matching.graph_matching import GraphMatching, PartialPrice, applies
 from tiger.solvers.matching.growth import Growth
@@ -191,6 +194,16 @@ def test_bug_hops_were_measured_for_nothing_where_time_was_up() -> None:
     asked = iter([False])
     found = GraphMatching().search(problem, np.arange(100), effort=1, seed=0, stop=lambda: next(asked, True))
     assert cost_of(problem, found.places).total == planted
+
+
+def test_bug_hops_took_all_of_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where less is left than they take, the start comes back at once; else a graph lies on itself."""
+    problem, planted = _pose(FAMILIES["quartic"], 0, 1)
+    monkeypatch.setattr(graph_matching, "PAIR_S", 1.0)
+    for seconds, cost in ((100.0**2 + 60.0, planted), (100.0**2 - 1.0, None)):
+        stop = Deadline(time.monotonic() + seconds)
+        found = GraphMatching().search(problem, np.arange(100), effort=1, seed=0, stop=stop).places
+        assert cost_of(problem, found).total == (cost or cost_of(problem, np.arange(100)).total)
 
 
 def test_the_same_seed_finds_the_same() -> None:
