@@ -60,16 +60,17 @@ class EarSearch(NamedTuple):
 
 @allocating_kernel
 def grow_by_ears(guest: Neighbourhoods, target: Neighbourhoods, growth: Growth, search: EarSearch, work: int) -> None:
-    """Place vertices around those placed (in place), within `work` vertices looked at, until too few ears fit."""
+    """Place vertices around those placed (in place) until too few ears fit, or `work` ends, in neighbours looked at."""
     heap = [(0, 0, 0, 0)]
     heap.pop()
     placed, steps = 0, 0
     for v in range(len(growth.place)):
         if growth.place[v] >= 0:
             placed += 1
-            queue_ears(guest, target, growth, search, heap, v)
+            if growth.counts[1] < work:
+                queue_ears(guest, target, growth, search, heap, v)
     while growth.counts[1] < work:
-        while len(heap) > 0:
+        while len(heap) > 0 and growth.counts[1] < work:
             ear = heapq.heappop(heap)
             if not find_path(guest, target, growth, search, ear):
                 continue
@@ -78,7 +79,7 @@ def grow_by_ears(guest: Neighbourhoods, target: Neighbourhoods, growth: Growth, 
             for k in range(1, ear[0]):
                 queue_ears(guest, target, growth, search, heap, search.path[k])
             placed += ear[0] - 1
-        if steps > FIRST + EACH * placed:
+        if growth.counts[1] >= work or steps > FIRST + EACH * placed:
             break
         v, node = find_plainest(guest, target, growth)
         if v < 0:
@@ -101,17 +102,18 @@ def begin(wave: BreadthFirst, start: int, first: int) -> None:
 
 @inner_kernel
 def advance(graph: Neighbourhoods, wave: BreadthFirst, owner: IntArray, hops: int) -> int:
-    """Enter all vertices up to so many hops away, free or not; return how many are new.
+    """Enter all vertices up to so many hops away; return how many neighbours were looked at.
 
-    No way leads over those that are not free, whose `owner[n]` is not -1, but for the start.
+    But from the start, no way leads on over those that are not free, whose `owner[n]` is not -1.
     """
     number, head, tail = wave.counters
-    before = tail
+    looked = 0
     while head < tail and wave.depth[wave.queue[head]] < hops:
         v = wave.queue[head]
         head += 1
         if wave.depth[v] > 0 and owner[v] >= 0:
             continue
+        looked += graph.indptr[v + 1] - graph.indptr[v]
         for e in range(graph.indptr[v], graph.indptr[v + 1]):
             u = graph.indices[e]
             if wave.seen[u] != number:
@@ -119,7 +121,7 @@ def advance(graph: Neighbourhoods, wave: BreadthFirst, owner: IntArray, hops: in
                 wave.queue[tail] = u
                 tail += 1
     wave.counters[1], wave.counters[2] = head, tail
-    return int(tail - before)
+    return int(looked)
 
 
 @inner_kernel
@@ -152,16 +154,15 @@ def queue_ears(
 def find_end(guest: Neighbourhoods, target: Neighbourhoods, growth: Growth, search: EarSearch) -> tuple[int, int]:
     """Return how far the nearest vertex placed is that is as far in the target, and it; (0, -1) for none."""
     for hops in range(2, LONGEST + 1):
-        new = advance(guest, search.guest, growth.place, hops)
-        growth.counts[1] += new
-        tail = search.guest.counters[2]
-        for k in range(tail - new, tail):
+        before = search.guest.counters[2]
+        growth.counts[1] += advance(guest, search.guest, growth.place, hops)
+        for k in range(before, search.guest.counters[2]):
             b = search.guest.queue[k]
             if growth.place[b] >= 0:
                 growth.counts[1] += advance(target, search.target, growth.owner, hops)
                 if is_at(search.target, growth.place[b], hops):
                     return hops, b
-        if new == 0:
+        if search.guest.counters[2] == before:
             break
     return 0, -1
 
@@ -194,7 +195,7 @@ def find_path(
 
 @inner_kernel
 def find_plainest(guest: Neighbourhoods, target: Neighbourhoods, growth: Growth) -> tuple[int, int]:
-    """Return the vertex beside those placed whose best node leads most, and that node; (-1, -1) where there is none."""
+    """Return the vertex beside those placed that comes next by `SHARE`, and its best node; (-1, -1) for none."""
     vertex, best, most = -1, -1, -np.inf
     for v in range(len(growth.place)):
         beside = False

@@ -11,7 +11,7 @@ from tiger.model.seams import Stop
 from tiger.solvers.matching.colours import ROUNDS, match_unique
 from tiger.solvers.matching.ears import EarSearch, grow_by_ears
 from tiger.solvers.matching.growth import Growth, count_matches, grow
-from tiger.solvers.matching.neighbourhoods import Neighbourhoods
+from tiger.solvers.matching.neighbourhoods import HopArray, Neighbourhoods
 from tiger.solvers.matching.patterns import EarPattern, PatternSearch, Wave, build_pattern, match_pattern
 
 # Steps of one pattern for each vertex; on random graphs of 2,000 vertices 60 are usual. With 50, one of 28 graphs of
@@ -75,7 +75,7 @@ class MatchingParams:
     by_ears: bool = False
 
     def for_ears(self) -> "MatchingParams":
-        """Return the same search with growth ear by ear, of more places, as those which are wrong end soon."""
+        """Return a search with growth ear by ear, of 64 places of a pattern, as those which are wrong end soon."""
         best_first = replace(self, keep=64, grown=1, hope=(0.0, self.hope[1]))
         return replace(best_first, by_ears=True, ears=(1, 3, 6), ball=0, enough=0.92, placed=0.9)
 
@@ -83,9 +83,9 @@ class MatchingParams:
 class Seed(NamedTuple):
     """Hold nodes `places[k]` for the vertices `order[k]` of a pattern; those of lower `rank`, then `number`, first.
 
-    The rank is by how much other places of the pattern fit better or worse in the mean: that of a pattern which fits
-    everywhere says little. Where it was how well one fits, dragonflies of 500 and Drezner's graphs of 2,000 with a
-    twentieth of the edges moved ended 1 and 2 % dearer.
+    The rank is the mean score of the places kept less its own, as a pattern that fits everywhere says little. Where it
+    was the score alone, dragonflies of 500 and Drezner's graphs of 2,000 with a twentieth of the edges moved ended 1
+    and 2 % dearer.
     """
 
     rank: float
@@ -110,7 +110,7 @@ class SeedNursery:
     best: Growth = field(init=False)
     least: float = field(init=False)
     work: int = field(init=False)
-    grown: IntArray = field(init=False)
+    grown: HopArray = field(init=False)
     search: EarSearch = field(init=False)
     kept: int = 0
     count: int = 0
@@ -123,7 +123,7 @@ class SeedNursery:
         params, n = self.params, len(self.empty.place)
         self.work = params.growth_work * n + params.base_work
         self.search = EarSearch.allocate(n, len(self.empty.owner))
-        self.grown = np.empty((params.patterns * params.keep + len(WAVES), n), np.int64)
+        self.grown = np.empty((params.patterns * params.keep + len(WAVES), n), np.int16)
 
     @property
     def edges(self) -> int:
@@ -139,8 +139,8 @@ class SeedNursery:
         """Return whether too few edges are kept after so many patterns, and the seeds that have grown so far."""
         params, n = self.params, len(self.empty.place)
         (low, high), last = params.hope, params.hopeless + n // params.each_vertices
-        # Growth of sparse guests takes less, and they get more of it.
-        seeds = min(self.count, self.used / (params.seed_work * n))
+        # Growth of sparse guests takes less, and they get more of it; ear by ear most seeds end soon.
+        seeds = min(np.inf if params.by_ears else self.count, self.used / (params.seed_work * n))
         if seeds >= last or (patterns >= last and not self.count):
             return self.kept < high * self.edges
         return seeds >= params.grown and self.kept < low * self.edges
@@ -200,7 +200,7 @@ def embed_most(
             waiting = []
             break
     for item in waiting:
-        if nursery.over or stop():
+        if nursery.over or nursery.is_hopeless(params.patterns) or stop():
             break
         nursery.grow(item)
     return _repair(nursery)
@@ -250,8 +250,13 @@ def _find_seeds(nursery: SeedNursery, seed: int, stop: Stop) -> Iterator[list[Se
         steps -= tried
         # Where all patterns share an edge that is not the target's, none leads anywhere: others come first.
         suspicion[pattern.order] += 1.0
-        ranks = search.score[:found].mean() - search.score if found else ()
+        ranks = _rank_places(search.score[:found])
         yield [Seed(ranks[k], number * params.keep + k, pattern.order, search.found[k]) for k in range(found)]
+
+
+def _rank_places(scores: FloatArray) -> FloatArray:
+    """Return the ranks of places of a pattern by their scores; one that is the only place comes before all others."""
+    return np.full(1, -1.0) if len(scores) == 1 else scores.mean() - scores if len(scores) else scores
 
 
 def _list_patterns(

@@ -119,7 +119,7 @@ def applies(problem: Problem) -> bool:
 class Multilevel:
     """Map by recursive bisection of hardware and tasks, with no promise of quality.
 
-    `begin` improves the start, by which tasks are numbered, and `finish` every mapping.
+    `begin` improves the start, by which tasks are numbered, whatever time is left, and `finish` every mapping.
     """
 
     params: MultilevelParams = MultilevelParams()
@@ -136,6 +136,8 @@ class Multilevel:
             return Assignment(places=start.copy())
         if self.begin is not None:
             start = self.begin.search(problem, start, effort=1, seed=seed, stop=stop).places
+            if stop():
+                return Assignment(places=start)
         problem, order = renumber_by_node(problem, start)
         inst = instance_of(problem)
         best, least = None, np.inf

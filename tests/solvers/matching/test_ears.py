@@ -69,7 +69,7 @@ def test_an_edge_that_is_not_the_targets_is_not_followed() -> None:
 
 @pytest.mark.usefixtures("uncompiled")
 def test_of_two_paths_none_is_taken() -> None:
-    """Between opposite corners of a square there are two ways: its other corners go where they are plainest."""
+    """Between opposite corners of a square there are two ways, until one of the other corners must not be on one."""
     square = _measure(nx.cycle_graph(4))
     grown, search = Growth.of(np.ones((4, 4), np.bool_), square), EarSearch.allocate(4, 4)
     for corner in (0, 2):
@@ -93,7 +93,7 @@ def test_an_ear_whose_vertices_have_been_placed_is_none() -> None:
 
 @pytest.mark.usefixtures("uncompiled")
 def test_a_seed_without_ears_is_given_up() -> None:
-    """A long path has none: it ends after as many vertices as are free at first, and those that these allow."""
+    """A long path has none: it ends after as many vertices as a seed may take at first, and those that these allow."""
     path = nx.path_graph(60)
     grown = _grow(path, path, {0: 0})
     steps = int((grown.place >= 0).sum()) - 1
@@ -102,6 +102,23 @@ def test_a_seed_without_ears_is_given_up() -> None:
 
 @pytest.mark.usefixtures("uncompiled")
 def test_work_ends_growth() -> None:
-    """Nothing but the seed has a place."""
+    """Nothing but the seed has a place, or a part of what would have one, with little more work."""
     lattice, seed = _build_hexagons()
     assert (_grow(lattice, lattice, seed, work=0).place >= 0).sum() == len(seed)
+    whole = _grow(lattice, lattice, seed)
+    half = _grow(lattice, lattice, seed, work=int(whole.counts[1]) // 2)
+    assert len(seed) < (half.place >= 0).sum() < len(lattice)
+    assert half.counts[1] < whole.counts[1]
+
+
+@pytest.mark.usefixtures("uncompiled")
+def test_no_vertex_goes_where_it_may_not() -> None:
+    """The only path of an ear leads over a node that one of its vertices must not have."""
+    hexagon = nx.cycle_graph(6)
+    guest = _measure(hexagon)
+    grown = Growth.of(np.ones((6, 6), np.bool_), guest)
+    for vertex in (0, 1, 2, 3):
+        grown.place[vertex], grown.owner[vertex] = vertex, vertex
+    grown.allowed[4, 4] = False
+    ears.grow_by_ears(guest, guest, grown, EarSearch.allocate(6, 6), 10**9)
+    assert grown.place[4] != 4

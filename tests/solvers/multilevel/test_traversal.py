@@ -2,10 +2,12 @@
 
 import networkx as nx
 import numpy as np
+import scipy.sparse as sp
 
 from tiger.feasibility.start import launch_order
 from tiger.formats.graphs import task_graph_of
 from tiger.model.problem import Problem
+from tiger.model.tasks import TaskGraph
 from tiger.objectives.cost import cost_of, violations
 from tiger.solvers import registry
 from tiger.solvers.multilevel.multilevel import QUICK, Multilevel
@@ -42,6 +44,26 @@ def test_slots_that_differ_and_parts_that_do_not_meet() -> None:
     problem = Problem(tasks=task_graph_of(graph), topology=hardware, rule="capacity")
     found = _traverse(problem, launch_order(problem))
     assert violations(problem, found) == ()
+
+
+def test_bug_slots_without_end_filled_the_memory() -> None:
+    """Nodes with 10^9 slots, and some with none, between others: the first with room has what is left."""
+    graph = nx.path_graph(100)
+    hardware = build("tree:2x4@1,10").with_slots([10, 0, 10**9, 1, *[10**9] * 4])
+    problem = Problem(tasks=task_graph_of(graph), topology=hardware, rule="capacity")
+    found = _traverse(problem, np.random.default_rng(0).permutation(100) % 4 + 4)
+    assert violations(problem, found) == ()
+    assert np.bincount(found, minlength=8).tolist() == [10, 0, 90, 0, 0, 0, 0, 0]
+
+
+def test_traffic_one_way_to_oneself_and_none_at_all() -> None:
+    """Two tasks that exchange traffic come together, whatever else there is."""
+    traffic = sp.csr_array((np.ones(3), ([0, 2, 4], [2, 4, 4])), shape=(6, 6))
+    tasks = TaskGraph(names=tuple("abcdef"), traffic=traffic)
+    problem = Problem(tasks=tasks, topology=build("tree:2x2@1,10").with_slots([2, 2, 1, 1]), rule="capacity")
+    found = _traverse(problem, np.array([0, 0, 2, 1, 3, 1]))
+    assert violations(problem, found) == ()
+    assert cost_of(problem, found).total < 20.0
 
 
 def test_a_start_that_is_cheaper_stays() -> None:
