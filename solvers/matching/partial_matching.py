@@ -49,8 +49,8 @@ class MatchingParams:
     - The best embedding is repaired in up to `repairs` rounds.
     - Growth goes `by_ears` or vertex by vertex. By ears heavy hexagons of 115, 409 and 1,795 vertices with a twentieth
       of the edges moved, twelve of each, end at 0.99, 1.01 and 1.01 of their place in the mean; without patterns of one
-      ear those of 115 at 1.05, with balls among the patterns those of 1,795 at 1.08, and sixteen of 409 and 1,795 with
-      8 places of a pattern, or a hope of 0.4 from the first, at 1.03 where they end at 1.00 with these.
+      ear those of 115 at 1.05, and with balls among the patterns those of 1,795 at 1.08. With 8 places of a pattern
+      those of 409 and 1,795 end at 1.04 and 1.03, with a hope of 0.4 from the first at 1.04 and 1.11.
     """
 
     fewest: int = 17
