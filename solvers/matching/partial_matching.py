@@ -200,7 +200,8 @@ def embed_most(
             waiting = []
             break
     for item in waiting:
-        if nursery.over or nursery.is_hopeless(params.patterns) or stop():
+        # Where these end soon they are many; a 3-regular graph of 2,000 lay on itself by the last of few.
+        if nursery.over or (params.by_ears and nursery.is_hopeless(params.patterns)) or stop():
             break
         nursery.grow(item)
     return _repair(nursery)
