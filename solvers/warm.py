@@ -124,9 +124,10 @@ def _exercises(name: str) -> tuple[tuple[Search, Problem], ...]:
         from tiger.solvers.matching.graph_matching import GraphMatching
         from tiger.solvers.matching.partial_matching import MatchingParams
 
-        # A ring lies on a ring, one with a chord does not.
-        matching = GraphMatching(MatchingParams(fewest=1))
-        return ((matching, _ring_on_ring()), (matching, _ring_on_ring(TASKS // 2)))
+        # A ring lies on a ring, one with a chord does not, and grows ear by ear from what is too small for a cycle.
+        matching, chord = GraphMatching(MatchingParams(fewest=1)), _ring_on_ring(TASKS // 2)
+        by_ears = GraphMatching(MatchingParams(fewest=1, vertices=4, ball=4, by_ears=True))
+        return ((matching, _ring_on_ring()), (matching, chord), (by_ears, chord))
     if name == "ring":
         from tiger.solvers.rings.ring_order import RingOrder, RingParams
 
