@@ -33,7 +33,7 @@ CLUSTERED_FROM = 200_000
 # tasks cost 13 % less in the time of SharedMap's `eco`.
 CHAINED_UP_TO = 1.5
 # Free tasks with few neighbours above which a bisection begins with a traversal, as time may end it before it has cut
-# enough. Up to so many, on 256 nodes, it is finished then, in 0.1 s (`late` in `MultilevelParams`).
+# enough. Up to 4,096 on 256 nodes it is finished once it has begun, in 0.1 s (`late` in `MultilevelParams`).
 TRAVERSED_FROM = 4096
 # Solvers of which several find more than one, as the seed plays a part in every round.
 SEEDED = ("auto", "search", "random")

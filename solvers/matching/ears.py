@@ -60,7 +60,7 @@ class EarSearch(NamedTuple):
 
 @allocating_kernel
 def grow_by_ears(guest: Neighbourhoods, target: Neighbourhoods, growth: Growth, search: EarSearch, work: int) -> None:
-    """Place vertices around those placed (in place) until too few ears fit, or `work` ends, in neighbours looked at."""
+    """Place vertices around those placed (in place) until too few ears fit, or neighbours and witnesses are `work`."""
     heap = [(0, 0, 0, 0)]
     heap.pop()
     placed, steps = 0, 0

@@ -183,8 +183,8 @@ class LevelMatching(NamedTuple):
         cheapest, edges, share = self.start, len(guest.indices) / 2, 0.0
         for number in range(max(FEWEST_TRIES, min(TRIES, TRIED // len(self.start)))):
             by_ears = number == EAR_TRY and share >= EARS_FROM and guest.degrees.mean() <= EARS_UP_TO
-            params, seed = self.params.for_ears() if by_ears else self.params, derive(self.seed, number)
-            found = self.embed_most(guest, target, params, seed if number else self.seed)
+            params = self.params.for_ears() if by_ears else self.params
+            found = self.embed_most(guest, target, params, derive(self.seed, number) if number else self.seed)
             cheapest, share = min(cheapest, found, key=self.price), count_edges(guest, target, found) / edges
             if share >= ENOUGH or self.stop():
                 break

@@ -201,7 +201,7 @@ def embed_most(
             break
     for item in waiting:
         # Where these end soon they are many; a 3-regular graph of 2,000 lay on itself by the last of few.
-        if nursery.over or (params.by_ears and nursery.is_hopeless(params.patterns)) or stop():
+        if nursery.over or (params.by_ears and nursery.is_hopeless(0)) or stop():
             break
         nursery.grow(item)
     return _repair(nursery)
@@ -257,7 +257,7 @@ def _find_seeds(nursery: SeedNursery, seed: int, stop: Stop) -> Iterator[list[Se
 
 def _rank_places(scores: FloatArray) -> FloatArray:
     """Return the ranks of places of a pattern by their scores; one that is the only place comes before all others."""
-    return np.full(1, -1.0) if len(scores) == 1 else scores.mean() - scores if len(scores) else scores
+    return np.full(1, -np.inf) if len(scores) == 1 else scores.mean() - scores if len(scores) else scores
 
 
 def _list_patterns(

@@ -130,6 +130,8 @@ class Multilevel:
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
         """Return the cheapest of `effort` mappings and the feasible `start[n]`, which comes back where none applies.
 
+        Once `stop` says so, what `begin` finds comes back.
+
         The elite is the cheapest one but for the start. O(effort entries log(m) log(n)) time, O(entries + m) memory.
         """
         if not applies(problem):

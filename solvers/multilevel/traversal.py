@@ -15,6 +15,9 @@ from tiger.model.seams import Assignment, Stop
 from tiger.solvers.annealing import cost_changes
 from tiger.solvers.instance import instance_of
 
+# Neighbours of a task up to which there is an order: scipy sorts those of each by insertion, 0.4 s for 40,000.
+MOST = 256
+
 
 @dataclass(frozen=True, slots=True)
 class Traversal:
@@ -25,8 +28,14 @@ class Traversal:
     """
 
     def search(self, problem: Problem, start: IntArray, *, effort: int, seed: int, stop: Stop) -> Assignment:
-        """Return the cheaper one of `start[n]` and the mapping by the order; O(entries log n), effort plays no part."""
-        order = reverse_cuthill_mckee((problem.tasks.traffic + problem.inflow).tocsr(), symmetric_mode=True)
+        """Return the cheaper one of `start[n]` and the mapping by the order; O(entries), effort plays no part.
+
+        Where a task has more than MOST neighbours, `start[n]` comes back.
+        """
+        graph = (problem.tasks.traffic + problem.inflow).tocsr()
+        if np.diff(graph.indptr).max() > MOST:
+            return Assignment(places=start.copy())
+        order = reverse_cuthill_mckee(graph, symmetric_mode=True)
         hosts, places = problem.topology.hosts, np.empty(len(order), np.int64)
         # No more than all tasks, as a node may have slots without end.
         filled = np.minimum(np.cumsum(np.minimum(problem.topology.slots[hosts], len(order))), len(order))

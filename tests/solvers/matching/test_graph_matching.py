@@ -273,3 +273,14 @@ def test_what_keeps_few_edges_is_given_up(patterns: int, count: int, used: int, 
     nursery = SeedNursery(guest=ring, target=ring, empty=empty, price=lambda _: 0.0, params=MatchingParams())
     nursery.count, nursery.used, nursery.kept = count, used, kept
     assert nursery.is_hopeless(patterns) == hopeless
+
+
+def test_by_ears_what_takes_little_is_not_given_up() -> None:
+    """Many seeds that end soon, and then the work of ten."""
+    ring = Neighbourhoods.of(np.array(nx.cycle_graph(100).edges), 100)
+    empty, params = Growth.of(np.ones((100, 100), np.bool_), ring), MatchingParams().for_ears()
+    nursery = SeedNursery(guest=ring, target=ring, empty=empty, price=lambda _: 0.0, params=params)
+    nursery.count, nursery.used = 1000, 10 * params.seed_work * 100 - 1
+    assert not nursery.is_hopeless(60)
+    nursery.used += 1
+    assert nursery.is_hopeless(60)

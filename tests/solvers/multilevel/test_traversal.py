@@ -66,6 +66,13 @@ def test_traffic_one_way_to_oneself_and_none_at_all() -> None:
     assert cost_of(problem, found).total < 20.0
 
 
+def test_bug_a_task_beside_all_others_took_minutes() -> None:
+    """Its neighbours are sorted by insertion: the start stays."""
+    problem = _pose(nx.star_graph(1000), 32)
+    start = launch_order(problem)
+    assert (_traverse(problem, start) == start).all()
+
+
 def test_a_start_that_is_cheaper_stays() -> None:
     """The order of a path as it is."""
     problem = _pose(nx.path_graph(128), 4)
